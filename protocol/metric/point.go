@@ -41,8 +41,8 @@ type Digest interface {
 	EachCentroid(f func(mean, weight float64) bool)
 }
 
-// Distribution is the digest of one histogram series over one interval, for backends that take more than single numbers.
-type Distribution struct {
+// DigestPoint is the digest of one histogram series over one interval, for backends that take more than single numbers.
+type DigestPoint struct {
 	Series *Series
 	Digest Digest
 }
