@@ -1,0 +1,9 @@
+// Package telemetry counts what the daemon does.
+//
+// Metrics are declared as data: a package has a table of [Desc] and takes typed handles from the one [Registry], made in cmd/veneur and
+// passed down. There is no global registry. The values of tags come from constants or from the configuration, never from what a
+// stranger sends, so the number of metrics is bounded.
+//
+// Handles may be used by many goroutines at once. A [Metric] is one padded atomic word; a hot path counts in words of its own and adds to the
+// handle once a batch.
+package telemetry

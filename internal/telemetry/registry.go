@@ -1,0 +1,159 @@
+package telemetry
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Registry holds the metrics of one daemon. All methods may be called at once from any goroutine.
+type Registry struct {
+	mu       sync.Mutex
+	families map[string]*family
+}
+
+type family struct {
+	desc    *Desc
+	metrics map[string]*Metric
+}
+
+// New returns an empty registry.
+func New() *Registry {
+	return &Registry{families: map[string]*family{}}
+}
+
+// Metric is one value: a description and the values of its tags. For a counter it is the total since the start; for a gauge the present
+// value.
+type Metric struct {
+	_    [64]byte // no two metrics share a cache line: readers on different cores count side by side
+	bits atomic.Uint64
+	_    [56]byte
+
+	desc   *Desc
+	values []string
+	read   func() float64 // set for metrics that are asked rather than told
+}
+
+// Counter returns the counter with the given tag values, one for each of d.Tags, making it if need be. The same arguments give the same
+// counter. It panics when d is no counter or the number of values differs: a mistake in the calling code.
+func (r *Registry) Counter(d *Desc, tagValues ...string) *Metric {
+	return r.metric(d, Counter, tagValues)
+}
+
+// Gauge is Counter for gauges.
+func (r *Registry) Gauge(d *Desc, tagValues ...string) *Metric {
+	return r.metric(d, Gauge, tagValues)
+}
+
+// Func makes a metric whose value is what read returns when somebody looks. read is called without locks held, possibly by
+// several goroutines at once. A later Func with the same arguments takes the place of an earlier one.
+func (r *Registry) Func(d *Desc, read func() float64, tagValues ...string) {
+	m := r.metric(d, d.Kind, tagValues)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.read = read
+}
+
+func (r *Registry) metric(d *Desc, kind Kind, values []string) *Metric {
+	if d.Kind != kind || len(values) != len(d.Tags) {
+		panic(fmt.Sprintf("telemetry: %s is a %s with tags %v, used as a %s with %v", d.Name, d.Kind, d.Tags, kind, values))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.families[d.Name]
+	if f == nil {
+		f = &family{desc: d, metrics: map[string]*Metric{}}
+		r.families[d.Name] = f
+	}
+	key := strings.Join(values, "\x00")
+	m := f.metrics[key]
+	if m == nil {
+		m = &Metric{desc: d, values: slices.Clone(values)}
+		f.metrics[key] = m
+	}
+	return m
+}
+
+// Add adds n to a counter.
+func (m *Metric) Add(n uint64) { m.bits.Add(n) }
+
+// Inc adds one to a counter.
+func (m *Metric) Inc() { m.bits.Add(1) }
+
+// Set sets a gauge.
+func (m *Metric) Set(v float64) { m.bits.Store(math.Float64bits(v)) }
+
+// Count returns a counter's total.
+func (m *Metric) Count() uint64 { return m.bits.Load() }
+
+func (m *Metric) value() float64 {
+	if m.desc.Kind == Counter {
+		return float64(m.bits.Load())
+	}
+	return math.Float64frombits(m.bits.Load())
+}
+
+// Reading is the value of one metric at one moment.
+type Reading struct {
+	Desc   *Desc
+	Values []string // of Desc.Tags; read-only
+	Value  float64
+}
+
+// Gather reads every metric, ordered by name and tag values.
+func (r *Registry) Gather() []Reading {
+	type pending struct {
+		Reading
+		metric *Metric
+		read   func() float64
+	}
+	var all []pending
+	r.mu.Lock()
+	for _, f := range r.families {
+		for _, m := range f.metrics {
+			all = append(all, pending{Reading{Desc: f.desc, Values: m.values}, m, m.read})
+		}
+	}
+	r.mu.Unlock()
+	slices.SortFunc(all, func(a, b pending) int {
+		if c := strings.Compare(a.Desc.Name, b.Desc.Name); c != 0 {
+			return c
+		}
+		return slices.Compare(a.Values, b.Values)
+	})
+	readings := make([]Reading, len(all))
+	for i, p := range all {
+		p.Value = p.metric.value()
+		if p.read != nil {
+			p.Value = p.read()
+		}
+		readings[i] = p.Reading
+	}
+	return readings
+}
+
+// Value returns the sum of the metrics called name whose tags include every given "key:value", and 0 when there is none. It is what
+// tests ask.
+func (r *Registry) Value(name string, tags ...string) float64 {
+	var sum float64
+	for _, reading := range r.Gather() {
+		if reading.Desc.Name == name && reading.has(tags) {
+			sum += reading.Value
+		}
+	}
+	return sum
+}
+
+func (r *Reading) has(tags []string) bool {
+	for _, tag := range tags {
+		key, value, _ := strings.Cut(tag, ":")
+		i := slices.Index(r.Desc.Tags, key)
+		if i < 0 || r.Values[i] != value {
+			return false
+		}
+	}
+	return true
+}
