@@ -13,6 +13,13 @@ import (
 type Registry struct {
 	mu       sync.Mutex
 	families map[string]*family
+	sets     []set
+}
+
+// set is a family whose members come and go; see Registry.FuncSet.
+type set struct {
+	desc *Desc
+	read func(emit func(value float64, tagValues ...string))
 }
 
 type family struct {
@@ -55,6 +62,14 @@ func (r *Registry) Func(d *Desc, read func() float64, tagValues ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.read = read
+}
+
+// FuncSet makes a family whose members change: each time somebody looks, read calls emit once a member. The caller bounds their
+// number. It is for short lists of names that the configuration does not hold, such as the worst offenders against a limit.
+func (r *Registry) FuncSet(d *Desc, read func(emit func(value float64, tagValues ...string))) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sets = append(r.sets, set{d, read})
 }
 
 func (r *Registry) metric(d *Desc, kind Kind, values []string) *Metric {
@@ -117,21 +132,27 @@ func (r *Registry) Gather() []Reading {
 			all = append(all, pending{Reading{Desc: f.desc, Values: m.values}, m, m.read})
 		}
 	}
+	sets := slices.Clone(r.sets)
 	r.mu.Unlock()
-	slices.SortFunc(all, func(a, b pending) int {
+	readings := make([]Reading, 0, len(all))
+	for _, p := range all {
+		p.Value = p.metric.value()
+		if p.read != nil {
+			p.Value = p.read()
+		}
+		readings = append(readings, p.Reading)
+	}
+	for _, s := range sets {
+		s.read(func(value float64, tagValues ...string) {
+			readings = append(readings, Reading{Desc: s.desc, Values: slices.Clone(tagValues), Value: value})
+		})
+	}
+	slices.SortFunc(readings, func(a, b Reading) int {
 		if c := strings.Compare(a.Desc.Name, b.Desc.Name); c != 0 {
 			return c
 		}
 		return slices.Compare(a.Values, b.Values)
 	})
-	readings := make([]Reading, len(all))
-	for i, p := range all {
-		p.Value = p.metric.value()
-		if p.read != nil {
-			p.Value = p.read()
-		}
-		readings[i] = p.Reading
-	}
 	return readings
 }
 
