@@ -28,6 +28,8 @@ type Sample struct {
 	Rate   float64   // 0 < Rate <= 1: each value stands for 1/Rate of its like
 
 	Time int64 // unix seconds given by the sender, or 0: a sample with a time is passed through, not aggregated
+
+	Delta bool // for Gauge only: each of Values is added to what the gauge has kept, across intervals
 }
 
 // Count returns how many samples this is to the program's accounts: one a value, and one for a set member.
