@@ -1,0 +1,161 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Logger takes what a Group has to say that is not an error of Run. A logrus.FieldLogger is one.
+type Logger interface {
+	Warnf(format string, args ...any)
+}
+
+// Group runs Runners in stages. Its methods other than Run are called before Run, from one goroutine; Run is called once.
+type Group struct {
+	log        Logger
+	stages     []*stage
+	onReady    []func()
+	onStopping []func()
+}
+
+type stage struct {
+	name    string
+	grace   time.Duration
+	runners []Runner
+	cancel  context.CancelFunc
+	running map[int]bool // by index in runners; touched by Run only
+}
+
+// result is how a Runner ended; err is nil when it ended as it should.
+type result struct {
+	stage  *stage
+	runner int
+	err    error
+}
+
+// New returns a group without stages.
+func New(log Logger) *Group {
+	return &Group{log: log}
+}
+
+// Stage adds a stage. It is started after and stopped before those already added. When it is stopped its Runners have grace to end;
+// what has not ended by then is logged and left behind, and the stages before it are stopped all the same. The process should
+// end soon after Run, as nothing else ends what was left.
+func (g *Group) Stage(name string, grace time.Duration, rs ...Runner) {
+	g.stages = append(g.stages, &stage{name: name, grace: grace, runners: rs, running: map[int]bool{}})
+}
+
+// OnReady adds a function that Run calls once when all is started and all Runners are under way. It must not block.
+func (g *Group) OnReady(f func()) { g.onReady = append(g.onReady, f) }
+
+// OnStopping adds a function that Run calls once before it stops the first stage, whatever the reason. It is not called when a Start
+// failed. It must not block.
+func (g *Group) OnStopping(f func()) { g.onStopping = append(g.onStopping, f) }
+
+// Run starts every Starter, stage by stage, then runs every Runner until ctx is done or one of them fails, and then stops the stages in
+// reverse. It returns the errors of all Starts of the stage in which one failed, or the error of the Runner that failed first, or nil.
+// Further failures are logged. The context of a stage outlives ctx until the stage's turn to stop comes.
+//
+// A panic in a Runner is a failure like any other, a [*PanicError] with the stack: the other stages still deliver what they hold, and the
+// caller exits with a code other than 0. A panic in a goroutine that a Runner started itself cannot be caught here; it ends the
+// process at once, with Go's exit code 2.
+func (g *Group) Run(ctx context.Context) error {
+	if goOn, err := g.start(ctx); !goOn {
+		return err
+	}
+	results := g.launch(ctx)
+	for _, f := range g.onReady {
+		f()
+	}
+	var first error
+	select {
+	case <-ctx.Done():
+	case r := <-results:
+		first = g.ended(first, r)
+	}
+	for _, f := range g.onStopping {
+		f()
+	}
+	for i := len(g.stages) - 1; i >= 0; i-- {
+		first = g.stop(g.stages[i], results, first)
+	}
+	return first
+}
+
+// launch runs every Runner in a goroutine of its own. The channel has room for all results, so that a Runner left behind can end.
+func (g *Group) launch(ctx context.Context) <-chan result {
+	n := 0
+	for _, s := range g.stages {
+		n += len(s.runners)
+	}
+	results := make(chan result, n)
+	for _, s := range g.stages {
+		var stageCtx context.Context
+		stageCtx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		for i, r := range s.runners {
+			s.running[i] = true
+			go func() {
+				// Sent by defer: runtime.Goexit in a Runner must not keep the group waiting for it.
+				err := error(&EndedError{Stage: s.name, Runner: nameOf(r)})
+				defer func() { results <- result{stage: s, runner: i, err: err} }()
+				err = run(stageCtx, s.name, r)
+			}()
+		}
+	}
+	return results
+}
+
+// run returns nil only when r ended because it was told to.
+func run(ctx context.Context, stage string, r Runner) error {
+	err := protect(ctx, stage, r, r.Run)
+	switch {
+	case err == nil && ctx.Err() == nil:
+		return &EndedError{Stage: stage, Runner: nameOf(r)}
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
+// stop ends one stage and returns the first failure so far.
+func (g *Group) stop(s *stage, results <-chan result, first error) error {
+	s.cancel()
+	grace := time.NewTimer(s.grace)
+	defer grace.Stop()
+	for len(s.running) > 0 {
+		select {
+		case r := <-results:
+			first = g.ended(first, r)
+		case <-grace.C:
+			for i, r := range s.runners {
+				if s.running[i] {
+					g.log.Warnf("%s: %s did not end within %s and is left behind", s.name, nameOf(r), s.grace)
+				}
+			}
+			return first
+		}
+	}
+	return first
+}
+
+// ended notes one result, of whatever stage, and returns the first failure so far.
+func (g *Group) ended(first error, r result) error {
+	delete(r.stage.running, r.runner)
+	if first == nil {
+		return r.err
+	}
+	if r.err != nil {
+		g.log.Warnf("while stopping: %v", r.err)
+	}
+	return first
+}
+
+// nameOf returns what a Runner calls itself, or its type.
+func nameOf(r Runner) string {
+	if s, ok := r.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", r)
+}
