@@ -1,0 +1,63 @@
+package localfile
+
+import (
+	"github.com/veneurd/veneur/internal/config"
+)
+
+// The formats of a file.
+const (
+	formatTSV    = "tsv"
+	formatNDJSON = "ndjson"
+)
+
+// Config says where the lines go and what they look like.
+type Config struct {
+	// Path of the file; it is made when it does not exist and appended to when it does. "-" is standard output. Several sinks may
+	// share a file.
+	Path string `yaml:"path" alias:"flush_file"`
+	// Format is ndjson, one JSON object a line, or tsv, one line of tab-separated columns a point.
+	Format string `yaml:"format"`
+	// Delimiter stands between the columns of tsv: one character, by default a tab.
+	Delimiter string `yaml:"delimiter"`
+	// Mode is the permission of a file that is made, in octal.
+	Mode string `yaml:"mode"`
+	// MaxBytes is the size at which the file is renamed to path.1 and a new one begun; 0 never does that. A file that somebody else
+	// renames or removes is noticed at the next flush.
+	MaxBytes int64 `yaml:"max_bytes"`
+	// MaxFiles is how many renamed files are kept.
+	MaxFiles int `yaml:"max_files"`
+}
+
+// DefaultConfig returns ndjson without rotation.
+func DefaultConfig() Config {
+	return Config{Format: formatNDJSON, Delimiter: "\t", Mode: "0644", MaxFiles: 5}
+}
+
+const (
+	minRotation = 4096
+	maxKept     = 1000
+)
+
+// Validate reports every fault.
+func (c *Config) Validate() error {
+	var faults config.Faults
+	if c.Path == "" {
+		faults.Add("path", "must be set: the file to write to")
+	}
+	if c.Format != formatTSV && c.Format != formatNDJSON {
+		faults.Add("format", "%q is neither tsv nor ndjson", c.Format)
+	}
+	if r := []rune(c.Delimiter); len(r) != 1 || r[0] == '\n' || r[0] == '\r' || r[0] == '\\' {
+		faults.Add("delimiter", "%q is not one character other than newline and backslash", c.Delimiter)
+	}
+	if _, err := fileMode(c.Mode); err != nil {
+		faults.Add("mode", "%v", err)
+	}
+	if c.MaxBytes != 0 && c.MaxBytes < minRotation {
+		faults.Add("max_bytes", "%d is neither 0 nor at least %d", c.MaxBytes, minRotation)
+	}
+	if c.MaxFiles < 0 || c.MaxFiles > maxKept {
+		faults.Add("max_files", "%d is not between 0 and %d", c.MaxFiles, maxKept)
+	}
+	return faults.Err()
+}
