@@ -1,0 +1,66 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/sinks"
+)
+
+// Settings is what the daemon gives a Delivery, beside what its user wrote.
+type Settings struct {
+	Name      string        // the sink's; in errors, logs and telemetry
+	Interval  time.Duration // the daemon's; see Common.Timeout
+	Log       logrus.FieldLogger
+	Telemetry *telemetry.Registry
+	// DrainTimeout is for how long, once told to stop, Run goes on sending what waits; 0 expires it at once. Run returns at most
+	// three seconds after that, whatever the sink does.
+	DrainTimeout time.Duration
+}
+
+// Delivery delivers intervals to one metric sink. Offer, Ledger and Failing may be called at any time by any goroutine; Start, Run and Close
+// are its life, as package lifecycle has it.
+type Delivery struct {
+	*core
+	filter        filter
+	distributions bool
+	filtered      map[Reason]*telemetry.Metric
+}
+
+// New wraps a sink. The configuration must be valid. Nothing is opened or started.
+func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
+	d := &Delivery{
+		core:     newCore(sink, "points", cfg.Common, 0, s),
+		filter:   filter{cfg.MaxNameLength, cfg.MaxTagLength, cfg.MaxTags},
+		filtered: filteredBy(s),
+	}
+	_, d.distributions = sink.(sinks.DistributionSink)
+	d.send = func(ctx context.Context, payload any, from, to int) error {
+		return sink.Send(ctx, chunk(payload.(*sinks.Batch), from, to))
+	}
+	return d
+}
+
+// Offer takes an interval over for delivery. It costs one pass over b, never blocks, and keeps b, which must not change any more. A full
+// queue drops its oldest interval. After Run has returned everything offered is expired.
+func (d *Delivery) Offer(b *sinks.Batch) {
+	if !d.distributions && b.Distributions != nil {
+		without := *b
+		without.Distributions = nil
+		b = &without
+	}
+	dropped := 0
+	b = d.filter.apply(b, func(r Reason) {
+		dropped++
+		d.filtered[r].Inc()
+	})
+	cuts, bytes := cut(b, d.cfg.ChunkItems, d.cfg.ChunkBytes)
+	if len(cuts) == 0 {
+		d.queue.push(nil, dropped)
+		return
+	}
+	d.queue.push(&parcel{items: b.Len(), bytes: bytes, born: time.Now(), cuts: cuts, payload: b}, dropped)
+}

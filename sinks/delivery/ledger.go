@@ -1,0 +1,50 @@
+package delivery
+
+// Ledger says what became of everything offered to one sink, in items. A Ledger returned by Delivery or Spans is a consistent moment: its
+// Sum is its Offered.
+type Ledger struct {
+	Offered  uint64
+	Sent     uint64
+	Refused  uint64
+	Filtered uint64
+	Overflow uint64
+	Expired  uint64
+	Waiting  uint64 // queued or being sent
+
+	WaitingBytes uint64 // the estimated size of what waits; an interval counts whole until its last chunk is settled
+}
+
+// Sum adds up every place an item can be at.
+func (l Ledger) Sum() uint64 {
+	return l.Sent + l.Refused + l.Filtered + l.Overflow + l.Expired + l.Waiting
+}
+
+// Lost adds up what the backend will never have because of a fault: refused, overflow and expired.
+func (l Ledger) Lost() uint64 {
+	return l.Refused + l.Overflow + l.Expired
+}
+
+// outcome is how an item leaves the queue.
+type outcome int
+
+const (
+	sent outcome = iota
+	refused
+	overflow
+	expired
+)
+
+func (l *Ledger) settle(n int, o outcome) {
+	count := uint64(n)
+	l.Waiting -= count
+	switch o {
+	case sent:
+		l.Sent += count
+	case refused:
+		l.Refused += count
+	case overflow:
+		l.Overflow += count
+	case expired:
+		l.Expired += count
+	}
+}

@@ -1,0 +1,200 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/veneurd/veneur/sinks"
+)
+
+// worker sends one chunk after another. It is one goroutine's, for one Run.
+type worker struct {
+	*core
+	stop <-chan struct{} // closed when no more is to come; nil once that was noticed
+	ctx  context.Context // ends when even draining is over
+
+	drainEnd time.Time // set when the stop was noticed
+	failures int       // attempts in a row that are worth another
+	pause    time.Time // no attempt before: our own backoff
+	asked    time.Time // no attempt before: the backend's wish
+
+	complained time.Time // when a failure was last logged
+	complaint  bool      // it was, and no recovery since
+	lamented   time.Time // when a panic was last logged with its stack
+}
+
+// run returns when there is nothing left to send after a stop, or when w.ctx ends.
+func (w *worker) run() {
+	for {
+		p := w.next()
+		if p == nil {
+			return
+		}
+		more := w.parcel(p)
+		w.queue.done(p)
+		if !more {
+			return
+		}
+	}
+}
+
+// next waits for a ripe parcel. It returns nil when there is nothing more to do.
+func (w *worker) next() *parcel {
+	for w.ctx.Err() == nil {
+		w.noticeStop()
+		draining := w.stop == nil
+		p, after := w.queue.take(draining)
+		if p != nil || draining {
+			return p
+		}
+		w.sleep(after, w.queue.wake)
+	}
+	return nil
+}
+
+// parcel sends the chunks of p. It returns false when the time is over; what is not settled then is expired.
+func (w *worker) parcel(p *parcel) bool {
+	if time.Since(p.born) >= w.cfg.ExpireAfter {
+		return true
+	}
+	if p.cuts == nil {
+		return w.chunk(p, 0, p.items)
+	}
+	from := 0
+	for _, to := range p.cuts {
+		if !w.chunk(p, from, to) {
+			return false
+		}
+		from = to
+	}
+	return true
+}
+
+// chunk sends the items [from, to) of p until they are settled, whatever that takes. It returns false when the time is over.
+func (w *worker) chunk(p *parcel, from, to int) bool {
+	n := to - from
+	for tries := 0; ; tries++ {
+		switch w.await(p, tries) {
+		case timeOver:
+			return false
+		case tooLate:
+			return w.queue.settle(p, n, expired)
+		}
+		result, err := w.attempt(p, from, to)
+		if !result.retried() {
+			w.backToNormal()
+		}
+		switch result {
+		case resultOK:
+			return w.queue.settle(p, n, sent)
+		case resultPartial:
+			var partial *sinks.PartialError
+			errors.As(err, &partial)
+			bad := max(0, min(partial.Refused, n))
+			return w.queue.settle(p, bad, refused) && w.queue.settle(p, n-bad, sent)
+		case resultRefused, resultPanic:
+			return w.queue.settle(p, n, refused)
+		case resultTooLarge:
+			if n == 1 {
+				return w.queue.settle(p, n, refused)
+			}
+			middle := from + n/2
+			return w.chunk(p, from, middle) && w.chunk(p, middle, to)
+		}
+		w.backOff(err)
+		if w.cfg.RetryAttempts > 0 && tries+1 >= w.cfg.RetryAttempts {
+			return w.queue.settle(p, n, expired)
+		}
+	}
+}
+
+// verdict says what to do with a chunk.
+type verdict int
+
+const (
+	goAhead  verdict = iota
+	tooLate          // it will have expired before it may be tried
+	timeOver         // so will everything else
+)
+
+// await waits until p may be tried, for the tries+1st time.
+func (w *worker) await(p *parcel, tries int) verdict {
+	for {
+		w.noticeStop()
+		if w.ctx.Err() != nil {
+			return timeOver
+		}
+		now := time.Now()
+		until := w.pause
+		if w.asked.After(until) {
+			until = w.asked
+		}
+		if w.stop == nil && until.After(w.drainEnd) {
+			return timeOver
+		}
+		wait := until.Sub(now)
+		// A chunk behind one that was retried for long is old at its first turn. It is tried once all the same, or one chunk that the
+		// backend cannot digest would take its whole interval with it.
+		mayExpire := tries > 0 || wait > w.cfg.RetryMax
+		if mayExpire && now.Add(max(wait, 0)).After(p.born.Add(w.cfg.ExpireAfter)) {
+			return tooLate
+		}
+		if wait <= 0 {
+			return goAhead
+		}
+		w.sleep(wait, nil)
+	}
+}
+
+// sleep waits for d (0: for ever), a token from wake, a stop, or the end.
+func (w *worker) sleep(d time.Duration, wake <-chan struct{}) {
+	var elapsed <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		elapsed = timer.C
+	}
+	select {
+	case <-elapsed:
+	case <-wake:
+	case <-w.stop:
+	case <-w.ctx.Done():
+	}
+}
+
+// noticeStop begins the draining when a stop was asked for. A backoff of our own ends: the last moments are worth a try.
+func (w *worker) noticeStop() {
+	select {
+	case <-w.stop:
+		w.stop = nil
+		w.drainEnd = time.Now().Add(w.drain)
+		w.backToNormal()
+	default:
+	}
+}
+
+func (w *worker) backToNormal() {
+	w.failures = 0
+	w.pause = time.Time{}
+}
+
+// backOff sets when the next attempt may be, of whatever chunk: the backend is what needs the rest.
+func (w *worker) backOff(err error) {
+	from := time.Now()
+	var after *sinks.RetryAfter
+	if errors.As(err, &after) {
+		from = from.Add(max(after.After, 0))
+		w.asked = from
+	}
+	bound := w.cfg.RetryInitial
+	for range w.failures {
+		if bound >= w.cfg.RetryMax {
+			break
+		}
+		bound *= 2
+	}
+	w.failures++
+	w.pause = from.Add(rand.N(min(bound, w.cfg.RetryMax) + 1))
+}
