@@ -45,7 +45,8 @@ type Metric struct {
 }
 
 // Counter returns the counter with the given tag values, one for each of d.Tags, making it if need be. The same arguments give the same
-// counter. It panics when d is no counter or the number of values differs: a mistake in the calling code.
+// counter. It panics when d is no counter, the number of values differs, or the name is known with another kind or other tags: a mistake in
+// the calling code.
 func (r *Registry) Counter(d *Desc, tagValues ...string) *Metric {
 	return r.metric(d, Counter, tagValues)
 }
@@ -65,7 +66,8 @@ func (r *Registry) Func(d *Desc, read func() float64, tagValues ...string) {
 }
 
 // FuncSet makes a family whose members change: each time somebody looks, read calls emit once a member. The caller bounds their
-// number. It is for short lists of names that the configuration does not hold, such as the worst offenders against a limit.
+// number. Members with equal tag values, of one set or of several with one description, add up. It is for short lists of names that
+// the configuration does not hold, such as the worst offenders against a limit.
 func (r *Registry) FuncSet(d *Desc, read func(emit func(value float64, tagValues ...string))) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,6 +84,8 @@ func (r *Registry) metric(d *Desc, kind Kind, values []string) *Metric {
 	if f == nil {
 		f = &family{desc: d, metrics: map[string]*Metric{}}
 		r.families[d.Name] = f
+	} else if f.desc.Kind != d.Kind || !slices.Equal(f.desc.Tags, d.Tags) {
+		panic(fmt.Sprintf("telemetry: %s is described as a %s with tags %v and as a %s with %v", d.Name, f.desc.Kind, f.desc.Tags, d.Kind, d.Tags))
 	}
 	key := strings.Join(values, "\x00")
 	m := f.metrics[key]
@@ -118,7 +122,7 @@ type Reading struct {
 	Value  float64
 }
 
-// Gather reads every metric, ordered by name and tag values.
+// Gather reads every metric, ordered by name and tag values, each pair of them once.
 func (r *Registry) Gather() []Reading {
 	type pending struct {
 		Reading
@@ -144,6 +148,9 @@ func (r *Registry) Gather() []Reading {
 	}
 	for _, s := range sets {
 		s.read(func(value float64, tagValues ...string) {
+			if len(tagValues) != len(s.desc.Tags) {
+				panic(fmt.Sprintf("telemetry: %s has tags %v, emitted with %v", s.desc.Name, s.desc.Tags, tagValues))
+			}
 			readings = append(readings, Reading{Desc: s.desc, Values: slices.Clone(tagValues), Value: value})
 		})
 	}
@@ -153,7 +160,20 @@ func (r *Registry) Gather() []Reading {
 		}
 		return slices.Compare(a.Values, b.Values)
 	})
-	return readings
+	return addEqual(readings)
+}
+
+// addEqual adds up neighbours that are one metric: a page with a series twice is refused whole by those who read it.
+func addEqual(readings []Reading) []Reading {
+	out := readings[:0]
+	for _, r := range readings {
+		if n := len(out); n > 0 && out[n-1].Desc.Name == r.Desc.Name && slices.Equal(out[n-1].Values, r.Values) {
+			out[n-1].Value += r.Value
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // Value returns the sum of the metrics called name whose tags include every given "key:value", and 0 when there is none. It is what
