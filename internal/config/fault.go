@@ -2,29 +2,37 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-// Fault is one thing wrong with a configuration.
+// Fault is one thing wrong with a configuration, or one warning about it.
 type Fault struct {
-	Path    string // as in YAML: "metric_sinks[2].config.url"; "" for the whole
-	Line    int    // in the file, from 1; 0 when the value does not come from the file
-	Column  int
-	Message string
+	Path     string // as in YAML: "metric_sinks[2].config.url"; "" for the whole
+	Line     int    // in the file, from 1; 0 when the value does not come from the file
+	Column   int    // from 1; 0 with Line 0
+	Variable string // the environment variable that the value comes from, if any
+	Message  string
 }
 
-// String returns "line 12: metric_sinks[2].config.url: must be set".
+// String returns "line 12: metric_sinks[2].config.url: must be set", or begins with the name of the environment variable. What
+// looks like a secret in a URL is hidden, see RedactURL.
 func (f Fault) String() string {
 	var b strings.Builder
-	if f.Line > 0 {
+	if f.Variable != "" {
+		b.WriteString(f.Variable + ": ")
+	} else if f.Line > 0 {
 		fmt.Fprintf(&b, "line %d: ", f.Line)
 	}
 	if f.Path != "" {
 		b.WriteString(f.Path + ": ")
 	}
-	b.WriteString(f.Message)
+	b.WriteString(RedactURL(f.Message))
 	return b.String()
 }
+
+// placed says that somebody already knows where the fault is, so that its path is that of the whole document.
+func (f Fault) placed() bool { return f.Line > 0 || f.Variable != "" }
 
 // Faults is everything wrong with a configuration, so that one run shows it all. A Validate method collects into one:
 //
@@ -40,7 +48,8 @@ func (f *Faults) Add(path, format string, args ...any) {
 	*f = append(*f, Fault{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// AddIn notes the faults of a nested configuration below path. An err that is no Faults counts as one fault of path; nil as none.
+// AddIn notes the faults of a nested configuration below path. Faults that have a line or a variable come from a Decode and hold the
+// whole path already, which they keep. An err that is no Faults counts as one fault of path; nil as none.
 func (f *Faults) AddIn(path string, err error) {
 	if err == nil {
 		return
@@ -51,7 +60,9 @@ func (f *Faults) AddIn(path string, err error) {
 		return
 	}
 	for _, fault := range nested {
-		fault.Path = Join(path, fault.Path)
+		if !fault.placed() {
+			fault.Path = Join(path, fault.Path)
+		}
 		*f = append(*f, fault)
 	}
 }
@@ -79,4 +90,45 @@ func Join(outer, inner string) string {
 		return outer + inner
 	}
 	return outer + "." + inner
+}
+
+// appendKey adds one key to a path. Keys that hold what separates paths stand in brackets and quotes: tags["a.b"].
+func appendKey(path []byte, key string) []byte {
+	if key == "" || strings.ContainsAny(key, `.[]"`) {
+		path = append(path, '[')
+		path = strconv.AppendQuote(path, key)
+		return append(path, ']')
+	}
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return append(path, key...)
+}
+
+// appendIndex adds the index of a list's element to a path.
+func appendIndex(path []byte, i int) []byte {
+	path = append(path, '[')
+	path = strconv.AppendInt(path, int64(i), 10)
+	return append(path, ']')
+}
+
+// cutSegment takes the first key or index off a path. An index has key "", and every key has index -1.
+func cutSegment(path string) (key string, index int, rest string) {
+	path = strings.TrimPrefix(path, ".")
+	if inner, ok := strings.CutPrefix(path, "["); ok {
+		if quoted, err := strconv.QuotedPrefix(inner); err == nil {
+			key, _ = strconv.Unquote(quoted)
+			return key, -1, strings.TrimPrefix(inner[len(quoted):], "]")
+		}
+		number, rest, _ := strings.Cut(inner, "]")
+		if i, err := strconv.Atoi(number); err == nil && i >= 0 {
+			return "", i, rest
+		}
+		return number, -1, rest
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	return path[:end], -1, path[end:]
 }

@@ -1,0 +1,329 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// decoder writes nodes over a configuration struct and collects what does not fit. It goes on after a fault, so that one run shows
+// all of them.
+type decoder struct {
+	doc     *Document
+	faults  Faults
+	path    []byte // where it is
+	at      *child // the nearest child on the way that has a place
+	schemas map[reflect.Type]*schema
+}
+
+func (d *decoder) place(message string) Fault {
+	f := Fault{Path: string(d.path), Variable: d.at.node.variable, Message: message}
+	if f.Variable == "" {
+		f.Line, f.Column = d.at.line, d.at.column
+	}
+	return f
+}
+
+func (d *decoder) fault(format string, args ...any) {
+	if len(d.faults) <= maxFaults {
+		d.faults.addCapped(d.place(fmt.Sprintf(format, args...)))
+	}
+}
+
+func (d *decoder) expected(what string, n *node) {
+	if n.kind == scalar {
+		d.fault("expected %s, found %s", what, quote(n.text))
+		return
+	}
+	d.fault("expected %s, found %s", what, n.kind)
+}
+
+// quote shows a value in a message, whatever is in it and however long it is.
+func quote(text string) string {
+	if len(text) > 64 {
+		return fmt.Sprintf("%.64q…", text)
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// key decodes a child of a mapping.
+func (d *decoder) key(c *child, v reflect.Value) {
+	outer := len(d.path)
+	d.path = appendKey(d.path, c.key)
+	d.child(c, v)
+	d.path = d.path[:outer]
+}
+
+// element decodes a child of a sequence.
+func (d *decoder) element(i int, c *child, v reflect.Value) {
+	outer := len(d.path)
+	d.path = appendIndex(d.path, i)
+	d.child(c, v)
+	d.path = d.path[:outer]
+}
+
+// child decodes a value where it stands. Null leaves what is there.
+func (d *decoder) child(c *child, v reflect.Value) {
+	outer := d.at
+	if c.line > 0 || c.node.variable != "" {
+		d.at = c
+	}
+	if c.node.kind != null {
+		d.value(c.node, v)
+	}
+	d.at = outer
+}
+
+func (d *decoder) value(n *node, v reflect.Value) {
+	t := v.Type()
+	switch {
+	case t == rawType:
+		d.raw(n, v)
+		return
+	case t == secretType:
+		d.secret(n, v)
+		return
+	case t == durationType:
+		d.duration(n, v)
+		return
+	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textUnmarshalerType) && !(t.Kind() == reflect.Struct && n.kind == mapping):
+		// A struct may have a short form, one text, beside its keys: a listener is an address, or an address with options.
+		d.unmarshalText(n, v)
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		// A copy, since the default may be shared by everything that starts from it.
+		fresh := reflect.New(t.Elem())
+		if !v.IsNil() {
+			fresh.Elem().Set(v.Elem())
+		} else {
+			setDefaults(fresh.Elem())
+		}
+		d.value(n, fresh.Elem())
+		v.Set(fresh)
+	case reflect.Struct:
+		d.structure(n, v)
+	case reflect.Slice:
+		d.list(n, v)
+	case reflect.Map:
+		d.mapping(n, v)
+	default:
+		d.scalar(n, v)
+	}
+}
+
+func (d *decoder) structure(n *node, v reflect.Value) {
+	n = d.want(mapping, n)
+	if n == nil {
+		return
+	}
+	s := d.schema(v.Type())
+	if s.err != nil {
+		d.fault("%v", s.err)
+		return
+	}
+	var given map[int]string
+	if len(s.byKey) > len(s.fields) {
+		given = make(map[int]string) // some have an alias, so that one field can be given twice
+	}
+	for i := range n.children {
+		c := &n.children[i]
+		f, ok := s.byKey[c.key]
+		if !ok {
+			d.notAField(c, s)
+			continue
+		}
+		c.name = s.fields[f].Key
+		if given != nil {
+			if other, ok := given[f]; ok {
+				d.keyFault(c, "means the same as "+other+": give one of them")
+				continue
+			}
+			given[f] = c.key
+		}
+		d.key(c, v.FieldByIndex(s.fields[f].Index))
+	}
+}
+
+// notAField reports a key that the struct does not have, or never had.
+func (d *decoder) notAField(c *child, s *schema) {
+	o, rest := match(s.obsolete, c.key)
+	switch {
+	case o != nil && o.Error:
+		d.keyFault(c, o.Message)
+	case o != nil:
+		d.doc.warn(d.keyPlace(c, o.Message))
+	case len(rest) > 0 && c.node.kind == mapping:
+		outer, outerAt := len(d.path), d.at
+		d.path, d.at = appendKey(d.path, c.key), c
+		for i := range c.node.children {
+			d.notAField(&c.node.children[i], &schema{obsolete: rest})
+		}
+		d.path, d.at = d.path[:outer], outerAt
+	case len(d.faults) <= maxFaults:
+		d.keyFault(c, "unknown key"+didYouMean(c.key, s.keys))
+	}
+}
+
+// keyPlace makes a fault or warning about a key rather than its value.
+func (d *decoder) keyPlace(c *child, message string) Fault {
+	outer, outerAt := len(d.path), d.at
+	d.path, d.at = appendKey(d.path, c.key), c
+	f := d.place(message)
+	d.path, d.at = d.path[:outer], outerAt
+	return f
+}
+
+func (d *decoder) keyFault(c *child, message string) {
+	if len(d.faults) <= maxFaults {
+		d.faults.addCapped(d.keyPlace(c, message))
+	}
+}
+
+func (d *decoder) list(n *node, v reflect.Value) {
+	n = d.want(sequence, n)
+	if n == nil {
+		return
+	}
+	if n.patch {
+		d.patchList(n, v)
+		return
+	}
+	if len(n.children) == 0 {
+		v.SetZero()
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), len(n.children), len(n.children))
+	for i := range n.children {
+		setDefaults(list.Index(i))
+		d.element(i, &n.children[i], list.Index(i))
+	}
+	v.Set(list)
+}
+
+// patchList decodes over one element of a list, or one more at its end.
+func (d *decoder) patchList(n *node, v reflect.Value) {
+	if n.index > v.Len() {
+		d.fault("element %d is more than one past the end: there are %d", n.index, v.Len())
+		return
+	}
+	list := reflect.MakeSlice(v.Type(), max(v.Len(), n.index+1), max(v.Len(), n.index+1))
+	reflect.Copy(list, v)
+	if n.index == v.Len() {
+		setDefaults(list.Index(n.index))
+	}
+	d.element(n.index, &n.children[0], list.Index(n.index))
+	v.Set(list)
+}
+
+func (d *decoder) mapping(n *node, v reflect.Value) {
+	n = d.want(mapping, n)
+	if n == nil {
+		return
+	}
+	t := v.Type()
+	if t.Key().Kind() != reflect.String {
+		d.fault("the program has a map here whose keys are no text: %v", t)
+		return
+	}
+	if !n.patch && len(n.children) == 0 {
+		v.SetZero()
+		return
+	}
+	m := reflect.MakeMapWithSize(t, len(n.children))
+	if n.patch {
+		for iter := v.MapRange(); iter.Next(); {
+			m.SetMapIndex(iter.Key(), iter.Value())
+		}
+	}
+	for i := range n.children {
+		c := &n.children[i]
+		key := reflect.ValueOf(c.key).Convert(t.Key())
+		value := reflect.New(t.Elem()).Elem()
+		if old := m.MapIndex(key); old.IsValid() {
+			value.Set(old)
+		} else {
+			setDefaults(value)
+		}
+		d.key(c, value)
+		m.SetMapIndex(key, value)
+	}
+	v.Set(m)
+}
+
+func (d *decoder) unmarshalText(n *node, v reflect.Value) {
+	text, ok := d.text("text", n)
+	if !ok {
+		return
+	}
+	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+		d.fault("%v", err)
+	}
+}
+
+// want returns the node if it is of this kind, and otherwise reports it and returns nil.
+func (d *decoder) want(k kind, n *node) *node {
+	n = d.unfold(k, n)
+	if n != nil && n.kind != k {
+		d.expected(k.String(), n)
+		return nil
+	}
+	return n
+}
+
+// unfold parses a value from the environment where more than a plain value is wanted: a list may be separated by commas, everything
+// else is YAML on one line, and so JSON. It returns nil after a syntax error, which it reports.
+func (d *decoder) unfold(k kind, n *node) *node {
+	if n.kind != scalar || n.variable == "" {
+		return n
+	}
+	trimmed := strings.TrimSpace(n.text)
+	if k == sequence && !strings.HasPrefix(trimmed, "[") {
+		list := &node{kind: sequence, variable: n.variable}
+		if trimmed == "" {
+			return list
+		}
+		for item := range strings.SplitSeq(trimmed, ",") {
+			list.children = append(list.children, child{node: &node{kind: scalar, text: strings.TrimSpace(item), variable: n.variable}})
+		}
+		return list
+	}
+	parsed, faults := parseTree([]byte(trimmed))
+	if len(faults) > 0 {
+		for _, f := range faults {
+			d.fault("%s", f.Message)
+		}
+		return nil
+	}
+	if parsed.kind == scalar {
+		return n // it is not what was wanted, or only a Raw's to know
+	}
+	parsed.comeFrom(n.variable)
+	return parsed
+}
+
+// comeFrom marks a tree as the value of a variable.
+func (n *node) comeFrom(variable string) {
+	if n.variable != "" {
+		return // an alias led here before
+	}
+	n.variable = variable
+	for i := range n.children {
+		n.children[i].line, n.children[i].column = 0, 0
+		n.children[i].node.comeFrom(variable)
+	}
+}
+
+func (d *decoder) schema(t reflect.Type) *schema {
+	s, ok := d.schemas[t]
+	if !ok {
+		s = newSchema(t)
+		if d.schemas == nil {
+			d.schemas = make(map[reflect.Type]*schema)
+		}
+		d.schemas[t] = s
+	}
+	return s
+}
