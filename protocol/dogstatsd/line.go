@@ -17,7 +17,9 @@ type Line struct {
 	Event  Event
 	Check  Check
 
-	Origin Origin // who sent it, as far as it says so; never refused lines
+	Origin Origin // who sent it, as far as it says so
+
+	hasOrigin bool // Origin is not zero: clearing it on every line would cost more than reading a value
 }
 
 // LineKind says what a line is.
@@ -70,6 +72,7 @@ type Check struct {
 
 // readOrigin reads a field that is none of its message's own: one of the origin fields, or one to be passed over.
 func (l *Line) readOrigin(field []byte) {
+	l.hasOrigin = true
 	known, ignored := l.Origin.readField(field)
 	if !known {
 		ignored = 1

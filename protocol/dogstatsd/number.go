@@ -16,8 +16,8 @@ var pow10 = [...]float64{
 }
 
 // parseNumber reads one decimal number at the start of s: an optional sign, digits with at most one point among or around them, an
-// optional exponent. It stops at a colon or at the end of s and gives the n bytes it read; any other byte, no digit, or a number
-// past float64 is not ok. What is too small for float64 is 0, and 0 has no sign.
+// optional exponent. It gives the n bytes it read; the caller judges what follows them. No digit, an exponent without one, or a
+// number past float64 is not ok. What is too small for float64 is 0, and 0 has no sign.
 //
 // The result is the float64 nearest to the decimal. Integers up to 19 digits convert with one rounding; a mantissa up to 2^53
 // with a power of ten up to 22 takes one multiplication or division of exact operands (Clinger, How to Read Floating Point Numbers
@@ -51,12 +51,12 @@ func parseNumber(s []byte) (v float64, n int, ok bool) {
 	if digits == 0 {
 		return 0, i, false
 	}
-	if i < len(s) && s[i] != ':' {
-		e, width, ok := parseExponent(s[i:])
-		i += width
-		if !ok {
+	if i < len(s) && s[i]|0x20 == 'e' {
+		e, width := parseExponent(s[i+1:])
+		if width == 0 {
 			return 0, i, false
 		}
+		i += 1 + width
 		exp += e
 	}
 	switch {
@@ -64,6 +64,9 @@ func parseNumber(s []byte) (v float64, n int, ok bool) {
 		return parseSlow(s[:i])
 	case exp == 0 || mantissa == 0:
 		v = float64(mantissa)
+	case exp > 308:
+		// Past float64 for certain; strconv would allocate an error to say so.
+		return 0, i, false
 	case mantissa > 1<<53 || exp >= len(pow10) || -exp >= len(pow10):
 		return parseSlow(s[:i])
 	case exp > 0:
@@ -77,29 +80,27 @@ func parseNumber(s []byte) (v float64, n int, ok bool) {
 	return v, i, true
 }
 
-// parseExponent reads an exponent at the start of s, which is not empty, up to a colon or the end.
-func parseExponent(s []byte) (e, n int, ok bool) {
-	if s[0]|0x20 != 'e' {
-		return 0, 0, false
-	}
-	i := 1
-	negative := false
-	if i < len(s) && (s[i] == '-' || s[i] == '+') {
-		negative = s[i] == '-'
-		i++
+// parseExponent reads a whole number with an optional sign; n is 0 when there is no digit.
+func parseExponent(s []byte) (e, n int) {
+	i := 0
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		i = 1
 	}
 	first := i
 	for i < len(s) && s[i]-'0' <= 9 {
-		// No number of a packet is long enough for its point to bring so large an exponent back into range.
+		// No number of a packet is long enough for its point to bring a larger exponent back into range.
 		if e < 1_000_000 {
 			e = e*10 + int(s[i]-'0')
 		}
 		i++
 	}
-	if negative {
+	if i == first {
+		return 0, 0
+	}
+	if s[0] == '-' {
 		e = -e
 	}
-	return e, i, i > first && (i == len(s) || s[i] == ':')
+	return e, i
 }
 
 func parseSlow(s []byte) (v float64, n int, ok bool) {

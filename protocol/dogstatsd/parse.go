@@ -21,8 +21,9 @@ type Parser struct {
 
 	rest   []byte
 	now    int64
-	values []float64 // of the current sample
-	text   []byte    // texts of the current line in which escapes were undone
+	one    [1]float64 // the value of the current sample
+	values []float64  // its values, when it has a pack of them
+	text   []byte     // texts of the current line in which escapes were undone
 	line   Line
 }
 
@@ -52,40 +53,49 @@ func (p *Parser) Next() *Line {
 		if n := len(msg); n > 0 && msg[n-1] == '\r' {
 			msg = msg[:n-1]
 		}
-		if len(msg) > 0 {
-			return p.parse(msg)
+		if len(msg) == 0 {
+			continue
 		}
+		l := &p.line
+		l.Kind = MetricLine
+		l.Raw = msg
+		l.Ignored = 0
+		if l.hasOrigin {
+			l.Origin = Origin{}
+			l.hasOrigin = false
+		}
+		if msg[0] != '_' {
+			l.Reason = p.parseMetric(msg)
+		} else {
+			l.Reason = p.parseMarked(msg)
+		}
+		if l.Reason != ReasonNone {
+			l.Kind = RefusedLine
+		}
+		return l
 	}
 	return nil
 }
 
-func (p *Parser) parse(msg []byte) *Line {
-	l := &p.line
-	l.Raw = msg
-	l.Ignored = 0
-	l.Origin = Origin{}
-	if msg[0] == '_' {
-		switch {
-		case bytes.HasPrefix(msg, eventPrefix):
-			l.Kind, l.Reason = EventLine, p.parseEvent(msg)
-		case bytes.HasPrefix(msg, checkPrefix):
-			l.Kind, l.Reason = CheckLine, p.parseCheck(msg)
-		default:
-			l.Kind, l.Reason = MetricLine, p.parseMetric(msg)
-		}
-	} else {
-		l.Kind, l.Reason = MetricLine, p.parseMetric(msg)
+// parseMarked reads a message that starts with an underscore: an event, a check, or just a metric.
+func (p *Parser) parseMarked(msg []byte) Reason {
+	switch {
+	case bytes.HasPrefix(msg, eventPrefix):
+		p.line.Kind = EventLine
+		return p.parseEvent(msg)
+	case bytes.HasPrefix(msg, checkPrefix):
+		p.line.Kind = CheckLine
+		return p.parseCheck(msg)
+	default:
+		return p.parseMetric(msg)
 	}
-	if l.Reason != ReasonNone {
-		l.Kind = RefusedLine
-	}
-	return l
 }
 
 // mangle ends the lease of the line before: whoever kept a piece of it reads rubbish.
 func (p *Parser) mangle() {
 	p.line = Line{}
 	invariants.Mangle(p.text[:cap(p.text)])
+	p.one[0] = math.NaN()
 	values := p.values[:cap(p.values)]
 	for i := range values {
 		values[i] = math.NaN()
