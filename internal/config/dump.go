@@ -21,7 +21,7 @@ func AppendYAML(dst []byte, v any) []byte {
 	return appendBlock(dst, n, 0)
 }
 
-// AppendJSON is AppendYAML as JSON on one line.
+// AppendJSON is AppendYAML as JSON on one line, for programs: what Parse would take for a variable is not escaped.
 func AppendJSON(dst []byte, v any) []byte {
 	return appendJSON(dst, encode(reflect.ValueOf(v)))
 }

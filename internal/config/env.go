@@ -32,7 +32,7 @@ func (d *Document) ApplyEnv(into any, environ []string) (warnings Faults, err er
 		name, value, _ := strings.Cut(assignment, "=")
 		leaf := &node{kind: scalar, text: value, variable: name}
 		n := dec.resolve(v.Type(), strings.TrimPrefix(name, envPrefix), leaf)
-		if n == nil {
+		if n == nil || n == leaf {
 			if !isServiceLink(name) {
 				warnings.addCapped(Fault{Variable: name, Message: "no such setting" + didYouMean(name, dec.envNames(v.Type()))})
 			}

@@ -178,6 +178,9 @@ func (c *converter) merge(out *node, from *yaml.Node, lines map[string]int, dept
 		sources = n.children
 	}
 	for _, source := range sources {
+		if source.node.kind == null {
+			continue
+		}
 		if source.node.kind != mapping {
 			c.fault(from, "<< takes keys and values, or a list of them")
 			return

@@ -31,11 +31,40 @@ func syntaxFault(data []byte, err error) Fault {
 		line = firstFailingLine(data, m[2], line)
 	}
 	fault.Line = line
-	text := lineOf(data, line)
-	if indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.ContainsRune(indent, '\t') {
-		fault.Message = "a tab in the indentation: YAML takes spaces only"
+	if tab := tabbedLine(data, line, strings.Contains(m[2], "tab character")); tab > 0 {
+		return Fault{Line: tab, Message: "a tab in the indentation: YAML takes spaces only"}
 	}
+	fault.Message += hints[m[2]]
 	return fault
+}
+
+// hints say what usually is behind the parser's words.
+var hints = map[string]string{
+	"mapping values are not allowed in this context": ": wrong indentation, or a value with a colon that needs quotes",
+	"did not find expected key":                      ": wrong indentation, or text behind a closing quote",
+	"did not find expected '-' indicator":            ": wrong indentation, or a list that ends where it should not",
+	"did not find expected ',' or ']'":               " for the list that begins here",
+	"did not find expected ',' or '}'":               " for what begins here with {",
+	"found unexpected end of stream":                 ": a quote that is not closed",
+	"found character that cannot start any token":    ": put the value in quotes",
+}
+
+// tabbedLine returns the line if a tab is in its indentation, or the first such line after it when the parser complained of a tab; or 0.
+func tabbedLine(data []byte, line int, search bool) int {
+	for range line - 1 {
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	for ; len(data) > 0; line++ {
+		indent := data[:len(data)-len(bytes.TrimLeft(data, " \t"))]
+		if bytes.ContainsRune(indent, '\t') {
+			return line
+		}
+		if !search {
+			break
+		}
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	return 0
 }
 
 // firstFailingLine finds the line with which the document begins to fail in this way: the first n lines of it fail, n-1 do
@@ -66,12 +95,4 @@ func firstFailingLine(data []byte, message string, hint int) int {
 		}
 	}
 	return max(bad, 1)
-}
-
-func lineOf(data []byte, line int) []byte {
-	for ; line > 1; line-- {
-		_, data, _ = bytes.Cut(data, []byte("\n"))
-	}
-	text, _, _ := bytes.Cut(data, []byte("\n"))
-	return text
 }
