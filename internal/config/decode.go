@@ -163,7 +163,11 @@ func (d *decoder) notAField(c *child, s *schema) {
 		}
 		d.path, d.at = d.path[:outer], outerAt
 	case len(d.faults) <= maxFaults:
-		d.keyFault(c, "unknown key"+didYouMean(c.key, s.keys))
+		message := "unknown key"
+		if near := nearest(c.key, s.keys); near != "" {
+			message += "; did you mean " + near + "?"
+		}
+		d.keyFault(c, message)
 	}
 }
 

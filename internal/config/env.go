@@ -34,7 +34,7 @@ func (d *Document) ApplyEnv(into any, environ []string) (warnings Faults, err er
 		n := dec.resolve(v.Type(), strings.TrimPrefix(name, envPrefix), leaf)
 		if n == nil || n == leaf {
 			if !isServiceLink(name) {
-				warnings.addCapped(Fault{Variable: name, Message: "no such setting" + didYouMean(name, dec.envNames(v.Type()))})
+				warnings.addCapped(Fault{Variable: name, Message: "no such setting" + dec.suggestEnv(v.Type(), name)})
 			}
 			continue
 		}
@@ -179,13 +179,17 @@ func cutLevel(name string) (level, rest string) {
 	return level, strings.TrimPrefix(rest, "_")
 }
 
-// envNames lists the variables of plain keys, for suggestions.
-func (d *decoder) envNames(t reflect.Type) []string {
-	var names []string
-	for _, key := range d.schema(t).keys {
-		names = append(names, envPrefix+envKey(key))
+// suggestEnv names the variable of a key at the top that was probably meant.
+func (d *decoder) suggestEnv(t reflect.Type, name string) string {
+	keys := d.schema(t).keys
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = envKey(key)
 	}
-	return names
+	if near := nearest(strings.TrimPrefix(name, envPrefix), names); near != "" {
+		return "; did you mean " + envPrefix + near + "?"
+	}
+	return ""
 }
 
 // isServiceLink recognises what Kubernetes sets in every pod beside a service named veneur.

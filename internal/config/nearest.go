@@ -43,11 +43,3 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
-
-// didYouMean returns "; did you mean x?", or "" when nothing is near.
-func didYouMean(word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
-}

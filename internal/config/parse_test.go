@@ -157,7 +157,7 @@ func TestHostileDocumentsCostLinearly(t *testing.T) {
 			allocated := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text))
 			t.Logf("%v, %d bytes a byte, %d sinks, %.100v", elapsed, allocated, len(c.Sinks), err)
 			assert.Less(t, allocated, uint64(3000), "bytes allocated for each byte of the file")
-			assert.Less(t, elapsed, 10*time.Second)
+			assert.Less(t, elapsed, time.Minute)
 			if doc != nil {
 				assert.LessOrEqual(t, len(doc.Warnings()), maxFaults+1)
 			}
