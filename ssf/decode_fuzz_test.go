@@ -17,10 +17,9 @@ var refusals = map[ssf.Reason]string{
 	ssf.ReasonElements: "more than 262,144 samples and tags",
 }
 
-// Gogofast's code for tags as a map takes, beyond that, malformed map entries: it does not look at the wire type of key and value, lets
-// them run past the end of their entry, and skips field 0. For tags as a list the same generator refuses all of this, and so do we.
-const mapTakesMalformedEntries = true
-
+// FuzzDecode compares the decoder with what gogofast generates for the same schema. Gogofast's code for tags as a map takes malformed
+// map entries as well: it does not look at the wire type of key and value, lets them run past the end of their entry, and skips
+// field 0. For tags as a list it refuses all of this, and so do we; so the map is compared only where a packet is taken.
 func FuzzDecode(f *testing.F) {
 	for _, tt := range hostile {
 		f.Add(tt.packet())
@@ -31,26 +30,26 @@ func FuzzDecode(f *testing.F) {
 	for _, shape := range ssftest.Shapes() {
 		f.Add(ssf.AppendSpan(nil, shape.Span))
 	}
-	var d ssf.Decoder // used again, so that anything stale shows
+	used := ssf.AppendSpan(nil, ssftest.Shapes()[2].Span)
 	f.Fuzz(func(t *testing.T, packet []byte) {
+		// A decoder that has been used, so that anything stale shows, by the same packet each time, so that a finding comes again.
+		var d ssf.Decoder
+		_, err := d.Decode(used)
+		require.NoError(t, err)
 		ours, err := d.Decode(packet)
 		var theirs ssf.SSFSpan
 		theirErr := theirs.Unmarshal(packet)
-		var mapped ssftest.SSFSpan
-		mappedErr := mapped.Unmarshal(packet)
 		if err != nil {
 			reason, ok := err.(ssf.Reason)
 			require.True(t, ok)
 			if theirErr == nil {
 				require.Contains(t, refusals, reason)
 			}
-			if mappedErr == nil && theirErr != nil {
-				require.True(t, mapTakesMalformedEntries)
-			}
 			return
 		}
 		require.NoError(t, theirErr)
-		require.NoError(t, mappedErr)
+		var mapped ssftest.SSFSpan
+		require.NoError(t, mapped.Unmarshal(packet))
 		again := ssf.AppendSpan(nil, ours)
 		require.Equal(t, ssf.AppendSpan(nil, &theirs), again)
 		// In a map the last of equal keys is left.
