@@ -139,13 +139,15 @@ func (o *options) flagSet(stderr io.Writer) *flag.FlagSet {
 	f.StringVar(&o.span.tags, "span_tags", "", "`tags` of the span alone, comma separated")
 	f.BoolVar(&o.span.indicator, "indicator", false, "mark the span as an indicator")
 	f.BoolVar(&o.span.failed, "error", false, "mark the span as failed")
-	f.Usage = func() {
-		fmt.Fprintln(stderr, "usage: veneur-emit [flags]                      send one thing")
-		fmt.Fprintln(stderr, "       veneur-emit [flags] -command COMMAND …   time a command")
-		fmt.Fprintln(stderr, "       veneur-emit [flags] -                    send DogStatsD lines from standard input")
-		f.PrintDefaults()
-	}
+	f.Usage = func() {} // a mistake in one flag needs no list of forty
 	return f
+}
+
+func usage(f *flag.FlagSet, stderr io.Writer) {
+	fmt.Fprintln(stderr, "usage: veneur-emit [flags]                      send one thing")
+	fmt.Fprintln(stderr, "       veneur-emit [flags] -command COMMAND …   time a command")
+	fmt.Fprintln(stderr, "       veneur-emit [flags] -                    send DogStatsD lines from standard input")
+	f.PrintDefaults()
 }
 
 // The environment through which a timed command learns what it belongs to.
@@ -164,8 +166,10 @@ func parse(args, environ []string, stderr io.Writer) (*options, error) {
 	f := o.flagSet(stderr)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			usage(f, stderr)
 			return nil, err
 		}
+		fmt.Fprintln(stderr, "veneur-emit -help lists the flags")
 		return nil, errUsage
 	}
 	f.Visit(func(fl *flag.Flag) { o.given[fl.Name] = true })

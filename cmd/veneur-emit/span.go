@@ -14,7 +14,7 @@ import (
 // took is the time of a command that started at start; start is zero without one.
 func (o *options) newSpan(id int64, start time.Time, took time.Duration, failed bool) (*ssf.SSFSpan, error) {
 	span := &ssf.SSFSpan{
-		Service: o.span.service,
+		Service: validText(o.span.service),
 		Error:   o.span.failed || failed,
 	}
 	if err := o.addSamples(span, took); err != nil {
@@ -27,7 +27,7 @@ func (o *options) newSpan(id int64, start time.Time, took time.Duration, failed 
 		return span, nil
 	}
 	span.TraceId, span.Id, span.ParentId = o.span.traceID, id, o.span.parentID
-	span.Name = o.name
+	span.Name = validText(o.name)
 	span.Indicator = o.span.indicator
 	span.Tags = append(tagList(o.tag), tagList(o.span.tags)...)
 	return span, o.setTimes(span, start, took)
@@ -66,7 +66,7 @@ func (o *options) setTimes(span *ssf.SSFSpan, start time.Time, took time.Duratio
 }
 
 func (o *options) addSamples(span *ssf.SSFSpan, took time.Duration) error {
-	tags := tagList(o.tag)
+	tags, name := tagList(o.tag), validText(o.name)
 	add := func(s ssf.SSFSample) {
 		s.Tags = tags
 		span.Metrics = append(span.Metrics, s)
@@ -75,21 +75,21 @@ func (o *options) addSamples(span *ssf.SSFSpan, took time.Duration) error {
 		if err := fitsFloat32("-gauge", o.gauge); err != nil {
 			return err
 		}
-		add(ssf.Gauge(o.name, float32(o.gauge), nil))
+		add(ssf.Gauge(name, float32(o.gauge), nil))
 	}
 	if o.given["count"] {
 		if err := fitsFloat32("-count", o.count); err != nil {
 			return err
 		}
 		for _, part := range float32Parts(o.count) {
-			add(ssf.Count(o.name, part, nil))
+			add(ssf.Count(name, part, nil))
 		}
 	}
 	if o.given["timing"] || o.command {
-		add(ssf.Timing(o.name, took, time.Millisecond, nil))
+		add(ssf.Timing(name, took, time.Millisecond, nil))
 	}
 	if o.given["set"] {
-		add(ssf.Set(o.name, o.set, nil))
+		add(ssf.Set(name, validText(o.set), nil))
 	}
 	return nil
 }
@@ -124,7 +124,9 @@ func tagList(s string) []ssf.Tag {
 			continue
 		}
 		key, value, _ := strings.Cut(item, ":")
-		tags = append(tags, ssf.Tag{Key: strings.ToValidUTF8(key, "_"), Value: strings.ToValidUTF8(value, "_")})
+		tags = append(tags, ssf.Tag{Key: validText(key), Value: validText(value)})
 	}
 	return tags
 }
+
+func validText(s string) string { return strings.ToValidUTF8(s, "_") }
