@@ -26,6 +26,11 @@ func AppendJSON(dst []byte, v any) []byte {
 	return appendJSON(dst, encode(reflect.ValueOf(v)))
 }
 
+// AppendValue appends one value of a configuration, of any type, as YAML on one line.
+func AppendValue(dst []byte, v any) []byte {
+	return appendFlow(dst, encode(reflect.ValueOf(v)))
+}
+
 // encode turns a configuration value into nodes, with what is secret left out.
 func encode(v reflect.Value) *node {
 	if !v.IsValid() {

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,7 +65,11 @@ func newSchema(t reflect.Type) *schema {
 
 func (s *schema) addStruct(t reflect.Type, index []int) {
 	if o, ok := reflect.New(t).Interface().(obsoleter); ok {
-		s.obsolete = append(s.obsolete, o.ObsoleteKeys()...)
+		for _, key := range o.ObsoleteKeys() {
+			if !slices.Contains(s.obsolete, key) { // the method of an embedded struct is that of the outer one too
+				s.obsolete = append(s.obsolete, key)
+			}
+		}
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -17,6 +17,7 @@ const (
 	maxDepth  = 100
 	maxFaults = 100
 	maxAlias  = 10_000 // values that all aliases together may add
+	maxKey    = 200    // bytes
 )
 
 // Parse parses one YAML document of keys and values. The error is Faults: a syntax error, or every duplicate key and every
@@ -146,8 +147,8 @@ func (c *converter) mapping(out *node, n *yaml.Node, depth int) {
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}
-		if key.Kind != yaml.ScalarNode {
-			c.fault(n.Content[i], "a key must be plain text")
+		if key.Kind != yaml.ScalarNode || len(key.Value) > maxKey {
+			c.fault(n.Content[i], "a key must be plain text of at most %d bytes", maxKey)
 			continue
 		}
 		if key.Tag == "!!merge" {

@@ -25,7 +25,7 @@ type sample struct {
 	Limits     map[string]limit  `yaml:"limits"`
 	sampleHTTP `yaml:",inline"`
 	Trace      sampleTrace `yaml:",inline"`
-	untagged   int
+	Untagged   int
 	Ignored    chan int `yaml:"-"`
 }
 
