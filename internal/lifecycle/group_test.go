@@ -189,14 +189,13 @@ func TestB122PanicIsAnErrorWithItsStack(t *testing.T) {
 		g := lifecycle.New(h)
 		g.Stage("sinks", time.Second, &part{history: h, name: "sink", end: tookFor(500 * time.Millisecond)})
 		g.Stage("listeners", time.Second, &part{history: h, name: "listener", end: func(context.Context) error {
-			var none map[string]int
-			none["x"] = 1
-			return nil
+			var lines []string
+			return errors.New(lines[len(lines)]) // what a mistake in the code does
 		}})
 		err := g.Run(t.Context())
 		var panicked *lifecycle.PanicError
 		require.ErrorAs(t, err, &panicked)
-		require.ErrorContains(t, err, "listeners: listener: panic: assignment to entry in nil map")
+		require.ErrorContains(t, err, "listeners: listener: panic: runtime error: index out of range [0] with length 0")
 		require.Contains(t, string(panicked.Stack), "group_test.go", "the stack shows where")
 		require.Equal(t, []string{"start sink", "start listener", "end listener", "end sink"}, h.take())
 	})

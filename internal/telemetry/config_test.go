@@ -23,7 +23,8 @@ func TestConfig(t *testing.T) {
 		{"path", Config{StatsAddress: "udp:///var/run/x:1"}, `stats_address: "udp:///var/run/x:1": write`},
 		{"other scheme", Config{StatsAddress: "tcp://localhost:8125"}, `stats_address: "tcp://localhost:8125": write`},
 		{
-			"tags", Config{StatsAddress: "x", VeneurMetricsAdditionalTags: []string{"a:b", "a,b", ""}},
+			"tags",
+			Config{StatsAddress: "x", VeneurMetricsAdditionalTags: []string{"a:b", "a,b", ""}},
 			"stats_address: \"x\": write host:port, udp://host:port or unix:///path\n" +
 				"veneur_metrics_additional_tags[1]: \"a,b\" is no tag: write key:value without , and |\n" +
 				"veneur_metrics_additional_tags[2]: \"\" is no tag: write key:value without , and |",

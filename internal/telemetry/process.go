@@ -9,16 +9,26 @@ import (
 
 // Figures of the process. Each is read when somebody looks and stops nothing.
 var (
-	descUptime = Desc{Name: "uptime_seconds", Kind: Gauge, Unit: "seconds",
-		Help: "Time since the daemon was made; a drop is a restart."}
-	descGoroutines = Desc{Name: "goroutines", Kind: Gauge, Unit: "goroutines",
-		Help: "Goroutines alive; growth without end is a leak."}
-	descHeap = Desc{Name: "heap_bytes", Kind: Gauge, Unit: "bytes",
-		Help: "Memory of objects on the heap, dead ones not yet swept included."}
-	descGCCycles = Desc{Name: "gc_cycles", Kind: Counter, Unit: "cycles",
-		Help: "Garbage collections completed."}
-	descBuild = Desc{Name: "build_info", Kind: Gauge, Unit: "builds", Tags: []string{"version", "revision", "go"},
-		Help: "Always 1; the tags say which build is running."}
+	descUptime = Desc{
+		Name: "uptime_seconds", Kind: Gauge, Unit: "seconds",
+		Help: "Time since the daemon was made; a drop is a restart.",
+	}
+	descGoroutines = Desc{
+		Name: "goroutines", Kind: Gauge, Unit: "goroutines",
+		Help: "Goroutines alive; growth without end is a leak.",
+	}
+	descHeap = Desc{
+		Name: "heap_bytes", Kind: Gauge, Unit: "bytes",
+		Help: "Memory of objects on the heap, dead ones not yet swept included.",
+	}
+	descGCCycles = Desc{
+		Name: "gc_cycles", Kind: Counter, Unit: "cycles",
+		Help: "Garbage collections completed.",
+	}
+	descBuild = Desc{
+		Name: "build_info", Kind: Gauge, Unit: "builds", Tags: []string{"version", "revision", "go"},
+		Help: "Always 1; the tags say which build is running.",
+	}
 )
 
 // RegisterProcess adds the figures of the process and of its build. The uptime counts from the call.

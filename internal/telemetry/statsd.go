@@ -27,10 +27,14 @@ const (
 )
 
 var (
-	descPayloads = Desc{Name: "stats.payloads", Kind: Counter, Unit: "payloads",
-		Help: "Packets of the daemon's own metrics written to stats_address."}
-	descErrors = Desc{Name: "stats.errors", Kind: Counter, Unit: "errors", Tags: []string{"reason"}, Loss: true,
-		Help: "Reports of the daemon's own metrics that failed: dial waits for the next report, anything else is gone. /metrics stays right."}
+	descPayloads = Desc{
+		Name: "stats.payloads", Kind: Counter, Unit: "payloads",
+		Help: "Packets of the daemon's own metrics written to stats_address.",
+	}
+	descErrors = Desc{
+		Name: "stats.errors", Kind: Counter, Unit: "errors", Tags: []string{"reason"}, Loss: true,
+		Help: "Reports of the daemon's own metrics that failed: dial waits for the next report, anything else is gone. /metrics stays right.",
+	}
 )
 
 // StatsdSettings says where and how a Statsd reports.

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -106,7 +107,7 @@ func TestStatsdFramesOnAStream(t *testing.T) {
 	lines, frames := 0, 0
 	for {
 		var size uint32
-		if err := binary.Read(conn, binary.LittleEndian, &size); err == io.EOF {
+		if err := binary.Read(conn, binary.LittleEndian, &size); errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)

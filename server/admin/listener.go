@@ -10,8 +10,10 @@ import (
 
 const reasonTooMany = "too_many_connections"
 
-var descRefused = telemetry.Desc{Name: "admin.refused", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"reason"},
-	Help: "Connections to the HTTP port closed at once, because too many were open."}
+var descRefused = telemetry.Desc{
+	Name: "admin.refused", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"reason"},
+	Help: "Connections to the HTTP port closed at once, because too many were open.",
+}
 
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc { return []telemetry.Desc{descRefused} }
