@@ -12,6 +12,9 @@ type Logger interface {
 	Warnf(format string, args ...any)
 }
 
+// minGrace is what a stage has at least: a goroutine that ends at once still has to be scheduled.
+const minGrace = 100 * time.Millisecond
+
 // Group runs Runners in stages. Its methods other than Run are called before Run, from one goroutine; Run is called once.
 type Group struct {
 	log        Logger
@@ -42,9 +45,9 @@ func New(log Logger) *Group {
 
 // Stage adds a stage. It is started after and stopped before those already added. When it is stopped its Runners have grace to end;
 // what has not ended by then is logged and left behind, and the stages before it are stopped all the same. The process should
-// end soon after Run, as nothing else ends what was left.
+// end soon after Run, as nothing else ends what was left. A grace under a tenth of a second counts as that.
 func (g *Group) Stage(name string, grace time.Duration, rs ...Runner) {
-	g.stages = append(g.stages, &stage{name: name, grace: grace, runners: rs, running: map[int]bool{}})
+	g.stages = append(g.stages, &stage{name: name, grace: max(grace, minGrace), runners: rs, running: map[int]bool{}})
 }
 
 // OnReady adds a function that Run calls once when all is started and all Runners are under way. It must not block.

@@ -84,6 +84,7 @@ func TestStagesStartInOrderAndStopInReverse(t *testing.T) {
 		g := lifecycle.New(h)
 		g.Stage("sinks", time.Second, &part{history: h, name: "sink 1", end: tookFor(time.Millisecond)}, &part{history: h, name: "sink 2"})
 		g.Stage("empty", time.Second)
+		g.Stage("no grace", 0, &part{history: h, name: "quick"})
 		g.Stage("flusher", 2*time.Second, &part{history: h, name: "flusher", end: tookFor(time.Second)})
 		g.Stage("listeners", time.Second, &part{history: h, name: "listener", end: tookFor(100 * time.Millisecond)})
 		g.OnReady(func() { h.note("ready") })
@@ -93,12 +94,12 @@ func TestStagesStartInOrderAndStopInReverse(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- g.Run(ctx) }()
 		synctest.Wait()
-		require.Equal(t, []string{"start sink 1", "start sink 2", "start flusher", "start listener", "ready"}, h.take())
+		require.Equal(t, []string{"start sink 1", "start sink 2", "start quick", "start flusher", "start listener", "ready"}, h.take())
 
 		cancel()
 		begin := time.Now()
 		require.NoError(t, <-done)
-		require.Equal(t, []string{"stopping", "end listener", "end flusher", "end sink 2", "end sink 1"}, h.take())
+		require.Equal(t, []string{"stopping", "end listener", "end flusher", "end quick", "end sink 2", "end sink 1"}, h.take())
 		require.Equal(t, 1101*time.Millisecond, time.Since(begin), "each stage waits for the one after it")
 	})
 }

@@ -29,7 +29,7 @@ func TestLoopbackDeliversEachIntervalAndAtTheEnd(t *testing.T) {
 		go func() {
 			done <- NewLoopback(r, 10*time.Second, func(name string, kind Kind, value float64, tags []string) {
 				delivered <- fmt.Sprint(name, " ", kind, " ", value, " ", tags)
-			}).Run(ctx)
+			}, "host:me").Run(ctx)
 		}()
 
 		c.Add(5)
@@ -39,16 +39,16 @@ func TestLoopbackDeliversEachIntervalAndAtTheEnd(t *testing.T) {
 		require.Empty(t, take())
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, []string{"veneur.ingest.lines counter 5 [listener:udp]", "veneur.series gauge 1.5 []"}, take())
+		require.Equal(t, []string{"veneur.ingest.lines counter 5 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, take())
 
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		require.Equal(t, []string{"veneur.series gauge 1.5 []"}, take(), "a counter at rest says nothing")
+		require.Equal(t, []string{"veneur.series gauge 1.5 [host:me]"}, take(), "a counter at rest says nothing")
 
 		c.Add(2)
 		cancel()
 		require.NoError(t, <-done)
-		require.Equal(t, []string{"veneur.ingest.lines counter 2 [listener:udp]", "veneur.series gauge 1.5 []"}, take())
+		require.Equal(t, []string{"veneur.ingest.lines counter 2 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, take())
 	})
 }
 

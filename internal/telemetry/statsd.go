@@ -39,10 +39,9 @@ var (
 
 // StatsdSettings says where and how a Statsd reports.
 type StatsdSettings struct {
+	Config   Config // with a StatsAddress
 	Registry *Registry
-	Address  string // as Config.StatsAddress; validated
 	Interval time.Duration
-	Tags     []string // "key:value", put on everything
 	Log      logrus.FieldLogger
 }
 
@@ -61,7 +60,7 @@ type Statsd struct {
 
 // NewStatsd returns a Statsd that is not running and has nothing open. The error says what is wrong with the address.
 func NewStatsd(s StatsdSettings) (*Statsd, error) {
-	network, address, err := parseStatsAddress(s.Address)
+	network, address, err := parseStatsAddress(s.Config.StatsAddress)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (s *Statsd) report(ctx context.Context) {
 	}
 	if failing := err != nil; failing != s.failing {
 		s.failing = failing
-		log := s.Log.WithField("stats_address", s.Address)
+		log := s.Log.WithField("stats_address", s.Config.StatsAddress)
 		if failing {
 			log.WithError(err).Warn("own metrics cannot be sent")
 		} else {
@@ -125,7 +124,7 @@ func (s *Statsd) connect(ctx context.Context) error {
 	}
 	client, err := statsd.NewWithWriter(writer,
 		statsd.WithNamespace("veneur."),
-		statsd.WithTags(slices.Clone(s.Tags)),
+		statsd.WithTags(slices.Clone(s.Config.VeneurMetricsAdditionalTags)),
 		statsd.WithErrorHandler(func(err error) {
 			// The other errors it is told are those of Write, which has counted them.
 			var full *statsd.ErrorSenderChannelFull

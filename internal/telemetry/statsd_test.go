@@ -22,7 +22,10 @@ import (
 func reporter(t *testing.T, r *Registry, address string, interval time.Duration) (stop func()) {
 	t.Helper()
 	log, _ := logtest.NewNullLogger()
-	s, err := NewStatsd(StatsdSettings{Registry: r, Address: address, Interval: interval, Tags: []string{"host:me"}, Log: log})
+	s, err := NewStatsd(StatsdSettings{
+		Config:   Config{StatsAddress: address, VeneurMetricsAdditionalTags: []string{"host:me"}},
+		Registry: r, Interval: interval, Log: log,
+	})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
