@@ -87,8 +87,7 @@ func (d *decoder) value(n *node, v reflect.Value) {
 	case t == durationType:
 		d.duration(n, v)
 		return
-	case t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textUnmarshalerType) && !(t.Kind() == reflect.Struct && n.kind == mapping):
-		// A struct may have a short form, one text, beside its keys: a listener is an address, or an address with options.
+	case isText(t) && (n.kind != mapping || !d.hasKeys(t)):
 		d.unmarshalText(n, v)
 		return
 	}
@@ -112,6 +111,12 @@ func (d *decoder) value(n *node, v reflect.Value) {
 	default:
 		d.scalar(n, v)
 	}
+}
+
+// hasKeys says that a type is a struct of keys. It may have a text form too, the short one: a listener is an address, or an address with
+// options.
+func (d *decoder) hasKeys(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && len(d.schema(t).fields) > 0
 }
 
 func (d *decoder) structure(n *node, v reflect.Value) {

@@ -32,6 +32,7 @@ tls: {key: k, wait: 7}
 limits: {x: {max: 3}, y: {}}
 http: localhost:80
 trace_rate: 0.5
+listeners: [a, {address: b, lines: 2}, {}]
 metric_sinks:
 - kind: debug
 - kind: file
@@ -62,6 +63,7 @@ metric_sinks:
 	want.Limits = map[string]limit{"x": {Max: 3}, "y": {}}
 	want.HTTP = "localhost:80"
 	want.Trace.Rate = 0.5
+	want.Listeners = []listener{{"a", 1}, {"b", 2}, {"", 1}}
 	want.Sinks = []sampleSink{
 		{Kind: "debug", Queue: 10},
 		{Kind: "file", Name: "out", Strip: []string{"a", "b"}, Queue: 3, Config: c.Sinks[1].Config},
@@ -80,7 +82,7 @@ func TestDecodeFaults(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"unknown key with a near one", "\nintervall: 5s", "line 2: intervall: unknown key; did you mean interval?"},
 		{"B115 unknown key with none near", "no_such_key: 1", "line 1: no_such_key: unknown key"},
-		{"unknown key deeper down", "metric_sinks:\n- kind: x\n- nmae: y", "line 3: metric_sinks[1].nmae: unknown key; did you mean name?"},
+		{"unknown key deeper down", "metric_sinks:\n- kind: x\n- namme: y", "line 3: metric_sinks[1].namme: unknown key; did you mean name?"},
 		{"unknown key in a map of structs", "limits: {a.b: {maxx: 1}}", `line 1: limits["a.b"].maxx: unknown key; did you mean max?`},
 		{"unknown key of a sink", "metric_sinks:\n- config:\n    ur: 1", "line 3: metric_sinks[0].config.ur: unknown key; did you mean url?"},
 		{"B116 interval in words", "interval: ten", `line 1: interval: expected a duration such as 10s, found "ten"`},
@@ -101,6 +103,8 @@ func TestDecodeFaults(t *testing.T) {
 		{"no boolean", "synchronize_with_interval: 2", `line 1: synchronize_with_interval: expected true or false, found "2"`},
 		{"text unmarshaler", "address: x", `line 1: address: ParseAddr("x"): unable to parse IP`},
 		{"list for a secret", "tls_key: [abc]", "line 1: tls_key: expected text, found a list"},
+		{"neither text nor keys", "listeners: [[a]]", "line 1: listeners[0]: expected text, found a list"},
+		{"unknown key beside a text form", "listeners: [{addres: a}]", "line 1: listeners[0].addres: unknown key; did you mean address?"},
 		{"long value", "num_readers: " + strings.Repeat("x", 100), "line 1: num_readers: expected a whole number, found \"" + strings.Repeat("x", 64) + "\"…"},
 		{"key and its alias", "http_address: a\nhttp: b", "line 2: http: means the same as http_address: give one of them"},
 		{"alias of a sink's key", "metric_sinks:\n- config:\n    path: a\n    flush_file: b", "line 4: metric_sinks[0].config.flush_file: means the same as path: give one of them"},

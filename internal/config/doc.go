@@ -23,7 +23,7 @@
 //	SetDefaults()               // on the pointer: what an element of a list or map starts from, instead of zero
 //
 // Types: text, booleans, integers, floats, time.Duration, encoding.TextUnmarshaler, [Secret], [Raw], and pointers, lists, maps by text,
-// and structs of them. The type decides, not the quotes: 4 and "4" are the same number. A list or map in the file replaces the
+// and structs of them; a struct that is a TextUnmarshaler as well may be written either way. The type decides, not the quotes: 4 and "4" are the same number. A list or map in the file replaces the
 // default one; a null leaves the default, as if the key were not there. A duration is written "10s", "1m30s"; a plain number is
 // seconds, 10 or "10" or 0.5. Numbers are finite; an integer with a leading zero is refused because readers disagree on its base.
 //

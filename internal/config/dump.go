@@ -94,7 +94,7 @@ func quoted(text string) *node { return &node{kind: scalar, text: text, quoted: 
 // textOf prints types that decode from text and say how they print.
 func textOf(v reflect.Value) (string, bool) {
 	t := v.Type()
-	if t != secretType && !reflect.PointerTo(t).Implements(textUnmarshalerType) {
+	if t != secretType && !isText(t) {
 		return "", false
 	}
 	if !v.CanAddr() {
@@ -108,7 +108,9 @@ func textOf(v reflect.Value) (string, bool) {
 			return RedactURL(string(text)), true
 		}
 	case fmt.Stringer:
-		return RedactURL(m.String()), true
+		if t.Kind() != reflect.Struct || len(newSchema(t).fields) == 0 {
+			return RedactURL(m.String()), true
+		}
 	}
 	return "", false
 }

@@ -20,6 +20,7 @@ percentiles: []
 address: 127.0.0.1
 labels: {"a b": "${X}", url: "https://u:p@x/?token=t"}
 tls: {key: hunter3}
+listeners: [{address: a, lines: 2}]
 metric_sinks:
 - kind: file
   config: {url: "https://x/?api_key=hunter4", api_key: hunter5, headers: [a, "b: c"]}
@@ -59,6 +60,9 @@ metric_sinks:
         ca_file: ""
         wait: null
 limits: {}
+listeners:
+  - address: a
+    lines: 2
 http_address: ""
 trace_rate: 0.25
 `, string(AppendYAML(nil, c)))
@@ -66,7 +70,7 @@ trace_rate: 0.25
 		"percentiles":[],"ratio":0,"statsd_listen_addresses":[],"labels":{"a b":"x${Y}","url":"https://REDACTED@x/?token=REDACTED"},
 		"address":"127.0.0.1","tls_key":"REDACTED","tls":{"key":"REDACTED","ca_file":"/etc/ca.pem","wait":3},"metric_sinks":[{"kind":"file",
 		"name":"","strip_tags":[],"queue":10,"config":{"url":"https://x/?api_key=REDACTED","api_key":"REDACTED","path":"","timeout":"1s",
-		"headers":["a","b: c"],"tls":{"key":"","ca_file":"","wait":null}}}],"limits":{},"http_address":"","trace_rate":0.25}`,
+		"headers":["a","b: c"],"tls":{"key":"","ca_file":"","wait":null}}}],"limits":{},"listeners":[{"address":"a","lines":2}],"http_address":"","trace_rate":0.25}`,
 		string(AppendJSON(nil, &c)))
 	assert.NotContains(t, fmt.Sprintf("%+v", c), "hunter")
 	assert.Equal(t, "{}\n", string(AppendYAML(nil, struct{}{})))
@@ -91,7 +95,7 @@ func TestB120RawShowsKeysOnly(t *testing.T) {
 	}
 	asJSON, err := json.Marshal(raw)
 	require.NoError(t, err)
-	assert.Equal(t, "{}", string(asJSON))
+	assert.Equal(t, `{"url":"…","tls":{"key":"…"},"headers":["…","…"],"x":null}`, string(asJSON))
 	assert.NotContains(t, string(AppendYAML(nil, c)), "hunter")
 	assert.Contains(t, string(AppendYAML(nil, c)), "      url: …\n")
 	assert.Contains(t, string(AppendJSON(nil, c)), `"config":{"url":"…","tls":{"key":"…"},"headers":["…","…"],"x":null}`)

@@ -44,7 +44,9 @@ func (d *Document) ApplyEnv(into any, environ []string) (warnings Faults, err er
 		d.variables[n.path()] = name
 		dec.child(&child{node: n}, v)
 	}
-	return append(warnings, d.warnings[known:]...), dec.faults.Err()
+	warnings = append(warnings, d.warnings[known:]...)
+	d.warnings = d.warnings[:known]
+	return warnings, dec.faults.Err()
 }
 
 // sortedEnv picks our variables, ordered so that a list is set before its elements and the elements are in their order.
@@ -84,7 +86,7 @@ func (d *decoder) resolve(t reflect.Type, rest string, leaf *node) *node {
 		return nil
 	case t.Kind() == reflect.Pointer:
 		return d.resolve(t.Elem(), rest, leaf)
-	case reflect.PointerTo(t).Implements(textUnmarshalerType):
+	case isText(t) && !d.hasKeys(t):
 		return nil
 	}
 	switch t.Kind() {

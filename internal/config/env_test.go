@@ -33,6 +33,9 @@ metric_sinks:
 		"VENEUR_TLS__KEY=nested",
 		"VENEUR_TLS_CA_FILE=ca",
 		"VENEUR_HTTP_LISTEN=:80", // an alias
+		"VENEUR_LISTENERS=a,b",
+		"VENEUR_LISTENERS_1_LINES=3",
+		"VENEUR_LISTENERS_2=c",
 		"VENEUR_LIMITS={x: {max: 3}}",
 		"VENEUR_LIMITS_Y__MAX=4",
 		"VENEUR_METRIC_SINKS_0_NAME=second",
@@ -59,6 +62,7 @@ metric_sinks:
 	assert.Equal(t, "ca", c.TLS.CA)
 	assert.Equal(t, ":80", c.HTTP)
 	assert.Equal(t, map[string]limit{"x": {3}, "y": {4}}, c.Limits)
+	assert.Equal(t, []listener{{"a", 1}, {"b", 3}, {"c", 1}}, c.Listeners)
 	require.Len(t, c.Sinks, 3)
 	assert.Equal(t, "second", c.Sinks[0].Name)
 	assert.Equal(t, []string{"a", "b"}, c.Sinks[0].Strip)
@@ -75,9 +79,14 @@ metric_sinks:
 	assert.Equal(t, kindConfig{Timeout: 5 * time.Second}, k[2])
 
 	faults := doc.Locate(Faults{
-		{Path: "interval", Message: "a"}, {Path: "hostname", Message: "b"}, {Path: "metric_sinks[0].config.url", Message: "c"},
-		{Path: "metric_sinks[0].config.path", Message: "d"}, {Path: "percentiles[0]", Message: "e"}, {Path: "percentiles[2]", Message: "f"},
-		{Path: "http_address", Message: "g"}, {Path: "metric_sinks[2].config.url", Message: "h"},
+		{Path: "interval", Message: "a"},
+		{Path: "hostname", Message: "b"},
+		{Path: "metric_sinks[0].config.url", Message: "c"},
+		{Path: "metric_sinks[0].config.path", Message: "d"},
+		{Path: "percentiles[0]", Message: "e"},
+		{Path: "percentiles[2]", Message: "f"},
+		{Path: "http_address", Message: "g"},
+		{Path: "metric_sinks[2].config.url", Message: "h"},
 	})
 	assert.EqualError(t, faults, `VENEUR_INTERVAL: interval: a
 line 3: hostname: b
@@ -98,7 +107,7 @@ func TestB119EnvironmentFaults(t *testing.T) {
 		{"VENEUR_PERCENTILES=[0.5", `VENEUR_PERCENTILES: percentiles: did not find expected ',' or ']' for the list that begins here`},
 		{"VENEUR_PERCENTILES_9=0.5", `VENEUR_PERCENTILES_9: percentiles: element 9 is more than one past the end: there are 2`},
 		{"VENEUR_METRIC_SINKS=debug", `VENEUR_METRIC_SINKS: metric_sinks[0]: expected keys and values, found "debug"`},
-		{"VENEUR_METRIC_SINKS=[{kind: a, nmae: b}]", `VENEUR_METRIC_SINKS: metric_sinks[0].nmae: unknown key; did you mean name?`},
+		{"VENEUR_METRIC_SINKS=[{kind: a, namme: b}]", `VENEUR_METRIC_SINKS: metric_sinks[0].namme: unknown key; did you mean name?`},
 		{"VENEUR_METRIC_SINKS=[{config: {url: [a]}}]", `VENEUR_METRIC_SINKS: metric_sinks[0].config.url: expected text, found a list`},
 		{"VENEUR_METRIC_SINKS_0_CONFIG_URLL=a", `VENEUR_METRIC_SINKS_0_CONFIG_URLL: metric_sinks[0].config.urll: unknown key; did you mean url?`},
 		{"VENEUR_METRIC_SINKS_0_CONFIG_TIMEOUT=a", `VENEUR_METRIC_SINKS_0_CONFIG_TIMEOUT: metric_sinks[0].config.timeout: expected a duration such as 10s, found "a"`},
@@ -141,6 +150,13 @@ func TestB119EnvironmentWarnings(t *testing.T) {
 		"VENEUR_FLUSH_MAX_PER_BODY: flush_max_per_body: each sink has its own",
 		"VENEUR_OLD_NESTED_KEY: old.nested.key: went away",
 	}, lines(warnings))
+	doc, err := Parse("", []byte("flush_max_per_body: 1"))
+	require.NoError(t, err)
+	require.NoError(t, doc.Decode(&c))
+	warnings, err = doc.ApplyEnv(&c, []string{"VENEUR_FEATURES_X=1"})
+	require.NoError(t, err)
+	assert.Len(t, warnings, 1)
+	assert.Len(t, doc.Warnings(), 1, "warnings about the environment are not those of the file")
 	assert.Equal(t, uint16(9), c.Port, "a key wins over what looks like a service link")
 }
 

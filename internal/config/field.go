@@ -116,6 +116,11 @@ var (
 	textUnmarshalerType = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
+// isText says that a type reads itself from text.
+func isText(t reflect.Type) bool {
+	return t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(textUnmarshalerType)
+}
+
 // setDefaults prepares a new element of a list or map, whose type may start from something other than zero.
 func setDefaults(v reflect.Value) {
 	if d, ok := v.Addr().Interface().(interface{ SetDefaults() }); ok {

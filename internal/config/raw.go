@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"io"
 	"reflect"
 )
 
@@ -39,8 +38,11 @@ func (r Raw) Format(f fmt.State, _ rune) {
 	if r.subtree != nil {
 		n = hidden(r.subtree.child.node)
 	}
-	_, _ = io.WriteString(f, string(appendFlow(nil, n)))
+	_, _ = f.Write(appendFlow(nil, n))
 }
+
+// MarshalJSON prints what AppendJSON prints.
+func (r Raw) MarshalJSON() ([]byte, error) { return AppendJSON(nil, r), nil }
 
 // raw keeps a subtree for later. A value from the environment changes some keys of it.
 func (d *decoder) raw(n *node, v reflect.Value) {

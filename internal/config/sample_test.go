@@ -23,6 +23,7 @@ type sample struct {
 	TLS        *sampleTLS        `yaml:"tls"`
 	Sinks      []sampleSink      `yaml:"metric_sinks"`
 	Limits     map[string]limit  `yaml:"limits"`
+	Listeners  []listener        `yaml:"listeners"`
 	sampleHTTP `yaml:",inline"`
 	Trace      sampleTrace `yaml:",inline"`
 	Untagged   int
@@ -44,6 +45,21 @@ type sampleSink struct {
 }
 
 func (s *sampleSink) SetDefaults() { s.Queue = 10 }
+
+// listener is an address, or one with options.
+type listener struct {
+	Address string `yaml:"address"`
+	Lines   int    `yaml:"lines"`
+}
+
+func (l *listener) SetDefaults() { l.Lines = 1 }
+
+func (l *listener) UnmarshalText(text []byte) error {
+	l.Address = string(text)
+	return nil
+}
+
+func (l *listener) String() string { return l.Address }
 
 type limit struct {
 	Max int `yaml:"max"`

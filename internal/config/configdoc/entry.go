@@ -93,9 +93,13 @@ func below(v reflect.Value) (form, reflect.Value) {
 	return f, fresh.Elem()
 }
 
-// isKeys says that a type is a struct of keys, rather than one that is written as text.
+// isKeys says that a type is a struct of keys, rather than one that is written as text only.
 func isKeys(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != reflect.TypeFor[config.Raw]() && !isText(t)
+	if t.Kind() != reflect.Struct || t == reflect.TypeFor[config.Raw]() {
+		return false
+	}
+	fields, err := config.Fields(t)
+	return len(fields) > 0 || err != nil || !isText(t)
 }
 
 func isText(t reflect.Type) bool {
@@ -113,6 +117,8 @@ func typeName(t reflect.Type) string {
 		return "keys of its kind"
 	case t.Kind() == reflect.Pointer:
 		return typeName(t.Elem())
+	case isText(t) && isKeys(t):
+		return "text or keys"
 	case isText(t), t.Kind() == reflect.String:
 		return "text"
 	}
@@ -124,7 +130,12 @@ func typeName(t reflect.Type) string {
 	case reflect.Struct:
 		return "keys"
 	case reflect.Slice:
-		return "list of " + typeName(t.Elem())
+		element := typeName(t.Elem())
+		switch element {
+		case "duration", "number", "secret", "whole number":
+			element += "s"
+		}
+		return "list of " + element
 	case reflect.Map:
 		return typeName(t.Elem()) + " by name"
 	default:

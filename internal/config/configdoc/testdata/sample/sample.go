@@ -20,6 +20,8 @@ type Config struct {
 	TLS       TLS      `yaml:"tls"`      // TLS of the listeners.
 	// Sinks in the order they are started.
 	Sinks []Sink `yaml:"sinks"`
+	// Listeners are addresses, some with options.
+	Listeners []Listener `yaml:"listeners"`
 	// Limits by the prefix of a name.
 	Limits map[string]Limit `yaml:"limits"`
 	// Percentiles between 0 and 1.
@@ -48,6 +50,18 @@ func (s *Sink) SetDefaults() { s.Queue = 1000 }
 // Limit is an element of a map.
 type Limit struct {
 	Max *uint16 `yaml:"max"` // Max series.
+}
+
+// Listener has a short form.
+type Listener struct {
+	Address string `yaml:"address"` // Address in the short form.
+	Lines   bool   `yaml:"lines"`   // Lines end with a newline.
+}
+
+// UnmarshalText reads the short form.
+func (l *Listener) UnmarshalText(text []byte) error {
+	l.Address = string(text)
+	return nil
 }
 
 // Inlined stands beside the others.
