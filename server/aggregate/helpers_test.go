@@ -1,0 +1,151 @@
+package aggregate
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/protocol/dogstatsd"
+	"github.com/veneurd/veneur/protocol/metric"
+)
+
+// daemon is an interner with its tables and collector.
+type daemon struct {
+	tb        testing.TB
+	in        *Interner
+	tables    []*Table
+	c         *Collector
+	telemetry *telemetry.Registry
+	parser    dogstatsd.Parser
+	stamp     int64
+}
+
+func newDaemon(tb testing.TB, lanes int, change ...func(*Config)) *daemon {
+	tb.Helper()
+	config := DefaultConfig()
+	for _, f := range change {
+		f(&config)
+	}
+	require.NoError(tb, config.Validate())
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	d := &daemon{tb: tb, telemetry: telemetry.New()}
+	d.in = NewInterner(Settings{Config: config, Telemetry: d.telemetry, Log: log})
+	for range lanes {
+		d.tables = append(d.tables, d.in.NewTable())
+	}
+	d.c = NewCollector(d.in, d.tables)
+	return d
+}
+
+// add parses lines and adds them to lane 0 as one receive call. It returns the last outcome.
+func (d *daemon) add(lines string) Outcome { return d.addTo(0, lines) }
+
+func (d *daemon) addTo(lane int, lines string) Outcome {
+	d.stamp++
+	return d.addAt(lane, d.stamp, lines)
+}
+
+func (d *daemon) addAt(lane int, stamp int64, lines string) (last Outcome) {
+	d.tb.Helper()
+	d.parser.Reset([]byte(lines), 1_700_000_000)
+	for line := d.parser.Next(); line != nil; line = d.parser.Next() {
+		require.Equal(d.tb, dogstatsd.MetricLine, line.Kind, "%s: %v", line.Raw, line.Reason)
+		last = d.tables[lane].Add(&line.Sample, stamp, uint16(lane))
+	}
+	return last
+}
+
+func (d *daemon) collect() *Interval {
+	for _, t := range d.tables {
+		t.Flip()
+	}
+	return d.c.Collect()
+}
+
+// end ends an interval nobody looks at.
+func (d *daemon) end() {
+	d.c.Release(d.collect())
+	d.expire()
+}
+
+func (d *daemon) expire() { d.c.Expire(func(_ int, f func()) { f() }) }
+
+// flush ends an interval and returns what it said, by series; a histogram gives a few of its aggregates.
+func (d *daemon) flush() map[string]float64 {
+	iv := d.collect()
+	d.c.MergeScopes(iv)
+	got := values(iv)
+	d.c.Release(iv)
+	d.expire()
+	return got
+}
+
+func values(iv *Interval) map[string]float64 {
+	got := map[string]float64{}
+	put := func(s *metric.Series, suffix string, v float64) {
+		key := label(s, suffix)
+		if _, ok := got[key]; ok {
+			panic(key + " stands there twice")
+		}
+		got[key] = v
+	}
+	for i := range iv.Counters {
+		put(iv.Counters[i].Series, "", iv.Counters[i].Value)
+	}
+	for i := range iv.Gauges {
+		put(iv.Gauges[i].Series, "", iv.Gauges[i].Value)
+	}
+	for i := range iv.Histograms {
+		s, d := iv.Histograms[i].Series, iv.Histograms[i].Digest
+		put(s, ".count", d.Count())
+		put(s, ".sum", d.Sum())
+		put(s, ".min", d.Min())
+		put(s, ".max", d.Max())
+	}
+	for i := range iv.Sets {
+		put(iv.Sets[i].Series, ".size", float64(iv.Sets[i].Sketch.Estimate()))
+	}
+	return got
+}
+
+// label writes a series as in "name.suffix|c|local|#a,b".
+func label(s *metric.Series, suffix string) string {
+	b := s.Name + suffix + "|" + map[metric.Kind]string{metric.Counter: "c", metric.Gauge: "g", metric.Histogram: "h", metric.Set: "s"}[s.Kind.Class()]
+	if s.Scope != metric.Mixed {
+		b += "|" + s.Scope.String()
+	}
+	if s.SinkOnly != "" {
+		b += "|only " + s.SinkOnly
+	}
+	if len(s.Tags) > 0 {
+		b += "|#" + strings.Join(s.Tags, ",")
+	}
+	return b
+}
+
+func names(iv *Interval) []string {
+	var all []string
+	for i := range iv.Counters {
+		all = append(all, label(iv.Counters[i].Series, ""))
+	}
+	for i := range iv.Gauges {
+		all = append(all, label(iv.Gauges[i].Series, ""))
+	}
+	for i := range iv.Histograms {
+		all = append(all, label(iv.Histograms[i].Series, ""))
+	}
+	for i := range iv.Sets {
+		all = append(all, label(iv.Sets[i].Series, ""))
+	}
+	slices.Sort(all)
+	return all
+}
+
+const most = math.MaxFloat64

@@ -1,0 +1,70 @@
+package aggregate
+
+import (
+	"github.com/veneurd/veneur/protocol/metric"
+	"github.com/veneurd/veneur/server/sketch/hll"
+	"github.com/veneurd/veneur/server/sketch/tdigest"
+)
+
+// Interval is what the samples of one interval say, one state a series. States stand in the order in which their series were first seen in
+// it, lane by lane.
+//
+// It is read-only but for MergeScopes, and valid until it is given to Release. Series, Timed, Events and Checks may be kept beyond that.
+type Interval struct {
+	Counters   []CounterState
+	Gauges     []GaugeState
+	Histograms []HistogramState
+	Sets       []SetState
+	Timed      []metric.Point // samples with a time of their own; of a lane in the order of arrival
+	Events     []metric.Event
+	Checks     []metric.Check
+
+	scoped bool // some state is marked so
+}
+
+// mark is what all states have.
+type mark struct {
+	id     uint32
+	scoped bool // its name has series of several scopes
+}
+
+// CounterState is the total of a counter.
+type CounterState struct {
+	Series *metric.Series
+	Value  float64 // finite
+	// Contested says that a point made of the state may get the whole name, type aside, of another series' point, if their tags are
+	// equal too.
+	Contested bool
+
+	mark
+	total sum
+}
+
+// GaugeState is the last value of a gauge.
+type GaugeState struct {
+	Series    *metric.Series
+	Value     float64 // finite
+	Stamp     int64   // when it was received, in unix nanoseconds
+	Contested bool    // see CounterState
+
+	mark
+	relative bool
+}
+
+// HistogramState is the digest of a histogram.
+type HistogramState struct {
+	Series    *metric.Series
+	Digest    *tdigest.Digest // not empty
+	Contested bool            // see CounterState
+
+	mark
+}
+
+// SetState is the sketch of a set.
+type SetState struct {
+	Series    *metric.Series
+	Sketch    *hll.Sketch // not empty
+	Contested bool        // see CounterState
+
+	mark
+}

@@ -1,0 +1,68 @@
+package aggregate
+
+import "sync"
+
+// pool keeps what an interval is done with for the next ones. Small and large things are kept apart: a series of few values that got the
+// memory of one with many would hold it for nothing, and after some time all would be large.
+type pool[T any] struct {
+	mu           sync.Mutex
+	small, large []*T
+}
+
+// put makes the pool hold these things, which must be empty, and nothing else: what the last interval did not take out again, the next one
+// will not need either.
+func (p *pool[T]) put(small, large []*T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.small, p.large = small, large
+}
+
+// spares are things taken from a pool, for one table.
+type spares[T any] struct {
+	small []*T
+}
+
+const spareBatch = 32
+
+// get returns an empty thing, large if that is wanted and there is one.
+func (s *spares[T]) get(p *pool[T], large bool) *T {
+	if large {
+		if v := p.takeLarge(); v != nil {
+			return v
+		}
+	}
+	if len(s.small) == 0 {
+		s.small = p.takeSmall(s.small)
+	}
+	n := len(s.small) - 1
+	if n < 0 {
+		return new(T)
+	}
+	v := s.small[n]
+	s.small[n] = nil
+	s.small = s.small[:n]
+	return v
+}
+
+func (p *pool[T]) takeLarge() *T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.large) - 1
+	if n < 0 {
+		return nil
+	}
+	v := p.large[n]
+	p.large[n] = nil
+	p.large = p.large[:n]
+	return v
+}
+
+func (p *pool[T]) takeSmall(into []*T) []*T {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := max(0, len(p.small)-spareBatch)
+	into = append(into, p.small[n:]...)
+	clear(p.small[n:])
+	p.small = p.small[:n]
+	return into
+}

@@ -1,0 +1,97 @@
+package aggregate
+
+import (
+	"slices"
+
+	"github.com/veneurd/veneur/protocol/metric"
+)
+
+// seriesOf returns the series of an entry. It is made when first asked for and stays the same as long as it is seen in every interval, or
+// nearly so: a series that is idle costs none.
+func (c *Collector) seriesOf(v *view, e *entry) *metric.Series {
+	at := c.series.at(e.id)
+	if *at == nil {
+		*at = c.newSeries(v, e)
+	}
+	return *at
+}
+
+func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
+	s := e.sample(v.texts)
+	c.canon.read(&s) // which it could before
+	if string(s.Name) != c.name {
+		c.name = string(s.Name)
+	}
+	return &metric.Series{
+		Name:     c.name,
+		Tags:     slices.Clip(slices.Clone(c.canon.tags)),
+		Kind:     s.Kind,
+		Scope:    c.canon.scope,
+		SinkOnly: c.canon.sinkOnly,
+	}
+}
+
+// seriesIdle is after how many intervals without a state a series is let go. One is not enough: many are sent every other interval.
+const seriesIdle = 3
+
+// forgetIdleSeries lets go of the series that were not seen of late.
+func (c *Collector) forgetIdleSeries() {
+	for i, page := range c.series.pages {
+		if page == nil {
+			continue
+		}
+		used := false
+		for j := range page {
+			if page[j] == nil {
+				continue
+			}
+			if c.interval-c.at.get(uint32(i*pageLen+j)) >= seriesIdle {
+				page[j] = nil
+				continue
+			}
+			used = true
+		}
+		if !used {
+			c.series.pages[i] = nil
+		}
+	}
+}
+
+func (c *Collector) timedPoint(v *view, p timedPoint) metric.Point {
+	e := v.entry(p.entry)
+	s := c.seriesOf(v, e)
+	typ := metric.GaugePoint
+	if s.Kind == metric.Counter {
+		typ = metric.CounterPoint
+	}
+	return metric.Point{Series: s, Name: s.Name, Value: p.value, Type: typ, Time: p.time}
+}
+
+// finishMark clears a state's mark of collecting.
+func (c *Collector) finishMark(m *mark) { *c.at.at(m.id) = c.interval }
+
+// markNames says of each state whether its points can meet others, and whether its name has several scopes. As long as no name of the
+// daemon has either, which is the rule, it costs nothing.
+func (c *Collector) markNames(iv *Interval) {
+	iv.scoped = false
+	contested, manyScopes := c.in.nameFlags(c.ids)
+	if !contested && !manyScopes {
+		return
+	}
+	mark := func(s *metric.Series, contested, scoped *bool) {
+		*contested, *scoped = c.in.nameFlag(c.ids, s)
+		iv.scoped = iv.scoped || *scoped
+	}
+	for i := range iv.Counters {
+		mark(iv.Counters[i].Series, &iv.Counters[i].Contested, &iv.Counters[i].scoped)
+	}
+	for i := range iv.Gauges {
+		mark(iv.Gauges[i].Series, &iv.Gauges[i].Contested, &iv.Gauges[i].scoped)
+	}
+	for i := range iv.Histograms {
+		mark(iv.Histograms[i].Series, &iv.Histograms[i].Contested, &iv.Histograms[i].scoped)
+	}
+	for i := range iv.Sets {
+		mark(iv.Sets[i].Series, &iv.Sets[i].Contested, &iv.Sets[i].scoped)
+	}
+}

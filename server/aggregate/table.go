@@ -1,0 +1,162 @@
+package aggregate
+
+import (
+	"github.com/veneurd/veneur/internal/invariants"
+	"github.com/veneurd/veneur/protocol/metric"
+)
+
+// Table adds up what one lane receives. It belongs to the lane: its methods are called with the lane's lock held. Only the flusher's
+// goroutine calls Flip.
+type Table struct {
+	store store
+	seeds *seeds
+	cur   int // which half of every entry is of the present interval
+	// epoch is the present interval's number times two, plus one. In an entry it says that the words are of this interval; one less, that
+	// the entry was of use in it but has no value: an alias, or a series with nothing but timed points.
+	epoch uint32
+	gens  [2]generation
+
+	in       *Interner
+	canon    canon
+	digests  spares[digest]
+	sketches spares[sketch]
+	stand    metric.Sample // the key of an overflow series
+	scratch  []byte        // its tags
+
+	old   *store // being left, entry by entry; nil most of the time
+	next  *ids   // to start afresh with at the next flip; nil most of the time
+	sweep uint32 // the entry at which the search for idle ones goes on
+
+	law law
+}
+
+// generation is what a table has of one interval beside the words of its entries.
+type generation struct {
+	active   list[uint32] // entries with values, in the order of their first sample
+	digests  list[*digest]
+	sketches list[*sketch]
+	timed    list[timedPoint]
+	events   list[metric.Event]
+	checks   list[metric.Check]
+
+	saturated uint64
+	conflicts uint64
+
+	view    view // set by the flip that ended it
+	pending bool // ended and not yet collected; the flusher's
+}
+
+func newTable(in *Interner, ids *ids) *Table {
+	t := &Table{store: newStore(ids), seeds: in.seeds, in: in, canon: canon{rules: in.rules, seeds: in.seeds}}
+	t.epoch = 2*firstInterval + 1
+	t.cur = firstInterval & 1
+	return t
+}
+
+// firstInterval is not 0: an entry's zero epoch must not be that of the present.
+const firstInterval = 1
+
+// Add adds a sample: all values of one line, which have one outcome. The sample is read and not kept. stamp is when it was received, in
+// unix nanoseconds, one for all of a receive call: the gauge of the latest wins. listener says where it came in, for the report of who
+// exceeds a limit. It does not allocate when the key is known.
+func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
+	m := metaOf(s)
+	hash, name := t.seeds.key(m, s.Name, s.Tags)
+	e, n := t.store.find(hash, m, s.Name, s.Tags)
+	var outcome Outcome
+	if e != nil {
+		outcome = t.addKnown(e, n, s, stamp, listener, newKey{hash, m, name})
+	} else {
+		outcome = t.addNew(s, stamp, listener, newKey{hash, m, name})
+	}
+	if invariants.Enabled {
+		t.law.sample(s, outcome)
+	}
+	return outcome
+}
+
+// addKnown adds a sample whose key has an entry.
+func (t *Table) addKnown(e *entry, n uint32, s *metric.Sample, stamp int64, listener uint16, key newKey) Outcome {
+	if e.meta&metaAlias == 0 {
+		return t.apply(e, n, s, stamp)
+	}
+	own, number := t.store.ownEntry(e)
+	if own == nil {
+		t.store.remove(n)
+		return t.addNew(s, stamp, listener, key)
+	}
+	t.touch(e)
+	outcome := t.apply(own, number, s, stamp)
+	if outcome == Applied && e.meta&metaOver != 0 {
+		outcome = Overflowed
+	}
+	return outcome
+}
+
+// apply adds a sample's values to an entry that has values.
+func (t *Table) apply(e *entry, n uint32, s *metric.Sample, stamp int64) Outcome {
+	if s.Time != 0 {
+		return t.addTimed(e, n, s)
+	}
+	if e.epochs[t.cur&1] != t.epoch {
+		t.begin(e, n)
+	}
+	words := &e.words[t.cur&1]
+	switch s.Kind {
+	case metric.Counter:
+		t.addCounter(words, s)
+	case metric.Gauge:
+		t.addGauge(words, s, stamp)
+	case metric.Set:
+		t.addMember(words, s)
+	default:
+		t.addHistogram(words, s)
+	}
+	return Applied
+}
+
+// begin makes an entry part of the present interval.
+func (t *Table) begin(e *entry, n uint32) {
+	words := &e.words[t.cur]
+	*words = [2]uint64{}
+	switch e.meta.kind() {
+	case metric.Counter:
+	case metric.Gauge:
+		words[1] = gaugeRelative
+	case metric.Set:
+		t.beginSet(words, &e.words[t.cur^1])
+	default:
+		t.beginHistogram(words, &e.words[t.cur^1])
+	}
+	e.epochs[t.cur] = t.epoch
+	t.gens[t.cur].active.push(n)
+}
+
+// touch keeps an entry from being idle without making it part of the interval.
+func (t *Table) touch(e *entry) {
+	if e.epochs[t.cur] < t.epoch-1 {
+		e.epochs[t.cur] = t.epoch - 1
+	}
+}
+
+// Flip ends the interval: from now on samples go to the other generation, and Collect reads this one. Its cost does not depend on what
+// the table holds. While the generation before is not yet collected it does nothing: the interval goes on, and nothing is lost.
+func (t *Table) Flip() {
+	g := &t.gens[t.cur]
+	if t.gens[t.cur^1].pending {
+		return
+	}
+	if invariants.Enabled {
+		t.law.check()
+	}
+	g.pending = true
+	g.view = t.store.view()
+	if t.next != nil {
+		old := t.store
+		t.old = &old
+		t.store = newStore(t.next)
+		t.next = nil
+	}
+	t.cur ^= 1
+	t.epoch += 2
+}
