@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
-	"strings"
 )
 
 // decoder writes nodes over a configuration struct and collects what does not fit. It goes on after a fault, so that one run shows
@@ -191,77 +190,6 @@ func (d *decoder) keyFault(c *child, message string) {
 	}
 }
 
-func (d *decoder) list(n *node, v reflect.Value) {
-	n = d.want(sequence, n)
-	if n == nil {
-		return
-	}
-	if n.patch {
-		d.patchList(n, v)
-		return
-	}
-	if len(n.children) == 0 {
-		v.SetZero()
-		return
-	}
-	list := reflect.MakeSlice(v.Type(), len(n.children), len(n.children))
-	for i := range n.children {
-		setDefaults(list.Index(i))
-		d.element(i, &n.children[i], list.Index(i))
-	}
-	v.Set(list)
-}
-
-// patchList decodes over one element of a list, or one more at its end.
-func (d *decoder) patchList(n *node, v reflect.Value) {
-	if n.index > v.Len() {
-		d.fault("element %d is more than one past the end: there are %d", n.index, v.Len())
-		return
-	}
-	list := reflect.MakeSlice(v.Type(), max(v.Len(), n.index+1), max(v.Len(), n.index+1))
-	reflect.Copy(list, v)
-	if n.index == v.Len() {
-		setDefaults(list.Index(n.index))
-	}
-	d.element(n.index, &n.children[0], list.Index(n.index))
-	v.Set(list)
-}
-
-func (d *decoder) mapping(n *node, v reflect.Value) {
-	n = d.want(mapping, n)
-	if n == nil {
-		return
-	}
-	t := v.Type()
-	if t.Key().Kind() != reflect.String {
-		d.fault("the program has a map here whose keys are no text: %v", t)
-		return
-	}
-	if !n.patch && len(n.children) == 0 {
-		v.SetZero()
-		return
-	}
-	m := reflect.MakeMapWithSize(t, len(n.children))
-	if n.patch {
-		for iter := v.MapRange(); iter.Next(); {
-			m.SetMapIndex(iter.Key(), iter.Value())
-		}
-	}
-	for i := range n.children {
-		c := &n.children[i]
-		key := reflect.ValueOf(c.key).Convert(t.Key())
-		value := reflect.New(t.Elem()).Elem()
-		if old := m.MapIndex(key); old.IsValid() {
-			value.Set(old)
-		} else {
-			setDefaults(value)
-		}
-		d.key(c, value)
-		m.SetMapIndex(key, value)
-	}
-	v.Set(m)
-}
-
 func (d *decoder) unmarshalText(n *node, v reflect.Value) {
 	text, ok := d.text("text", n)
 	if !ok {
@@ -269,59 +197,6 @@ func (d *decoder) unmarshalText(n *node, v reflect.Value) {
 	}
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
 		d.fault("%v", err)
-	}
-}
-
-// want returns the node if it is of this kind, and otherwise reports it and returns nil.
-func (d *decoder) want(k kind, n *node) *node {
-	n = d.unfold(k, n)
-	if n != nil && n.kind != k {
-		d.expected(k.String(), n)
-		return nil
-	}
-	return n
-}
-
-// unfold parses a value from the environment where more than a plain value is wanted: a list may be separated by commas, everything
-// else is YAML on one line, and so JSON. It returns nil after a syntax error, which it reports.
-func (d *decoder) unfold(k kind, n *node) *node {
-	if n.kind != scalar || n.variable == "" {
-		return n
-	}
-	trimmed := strings.TrimSpace(n.text)
-	if k == sequence && !strings.HasPrefix(trimmed, "[") {
-		list := &node{kind: sequence, variable: n.variable}
-		if trimmed == "" {
-			return list
-		}
-		for item := range strings.SplitSeq(trimmed, ",") {
-			list.children = append(list.children, child{node: &node{kind: scalar, text: strings.TrimSpace(item), variable: n.variable}})
-		}
-		return list
-	}
-	parsed, faults := parseTree([]byte(trimmed))
-	if len(faults) > 0 {
-		for _, f := range faults {
-			d.fault("%s", f.Message)
-		}
-		return nil
-	}
-	if parsed.kind == scalar {
-		return n // it is not what was wanted, or only a Raw's to know
-	}
-	parsed.comeFrom(n.variable)
-	return parsed
-}
-
-// comeFrom marks a tree as the value of a variable.
-func (n *node) comeFrom(variable string) {
-	if n.variable != "" {
-		return // an alias led here before
-	}
-	n.variable = variable
-	for i := range n.children {
-		n.children[i].line, n.children[i].column = 0, 0
-		n.children[i].node.comeFrom(variable)
 	}
 }
 
