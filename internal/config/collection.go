@@ -2,6 +2,7 @@ package config
 
 import "reflect"
 
+// list decodes a sequence in place of the list that is there.
 func (d *decoder) list(n *node, v reflect.Value) {
 	n = d.want(sequence, n)
 	if n == nil {
@@ -38,6 +39,7 @@ func (d *decoder) patchList(n *node, v reflect.Value) {
 	v.Set(list)
 }
 
+// mapping decodes keys and values in place of the map that is there; a patch keeps what it does not name.
 func (d *decoder) mapping(n *node, v reflect.Value) {
 	n = d.want(mapping, n)
 	if n == nil {

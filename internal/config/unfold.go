@@ -2,16 +2,6 @@ package config
 
 import "strings"
 
-// want returns the node if it is of this kind, and otherwise reports it and returns nil.
-func (d *decoder) want(k kind, n *node) *node {
-	n = d.unfold(k, n)
-	if n != nil && n.kind != k {
-		d.expected(k.String(), n)
-		return nil
-	}
-	return n
-}
-
 // unfold parses a value from the environment where more than a plain value is wanted: a list may be separated by commas, everything
 // else is YAML on one line, and so JSON. It returns nil after a syntax error, which it reports.
 func (d *decoder) unfold(k kind, n *node) *node {
@@ -53,4 +43,14 @@ func (n *node) comeFrom(variable string) {
 		n.children[i].line, n.children[i].column = 0, 0
 		n.children[i].node.comeFrom(variable)
 	}
+}
+
+// want returns the node if it is of this kind, and otherwise reports it and returns nil.
+func (d *decoder) want(k kind, n *node) *node {
+	n = d.unfold(k, n)
+	if n != nil && n.kind != k {
+		d.expected(k.String(), n)
+		return nil
+	}
+	return n
 }
