@@ -18,6 +18,10 @@ type Batch struct {
 	Distributions []metric.DigestPoint // filled only for sinks that ask for them; see DistributionSink
 	Events        []metric.Event
 	Checks        []metric.Check
+
+	// More says that this is a chunk and further ones of the same interval follow, unless they are given up on the way. A sink that
+	// shows an interval as a whole shows it when there are no more, or when the next one begins.
+	More bool
 }
 
 // Len returns how many items the batch holds, of all sorts.

@@ -49,7 +49,9 @@ func TestChunksHoldEverythingOnceAndInOrder(t *testing.T) {
 			synctest.Wait()
 			stop()
 			got := &sinks.Batch{End: whole.End, Interval: whole.Interval}
-			for _, c := range rec.Batches() {
+			chunks := rec.Batches()
+			for i, c := range chunks {
+				require.Equal(t, i < len(chunks)-1, c.More)
 				require.LessOrEqual(t, c.Len(), size)
 				require.Equal(t, whole.End, c.End)
 				require.Equal(t, whole.Interval, c.Interval)

@@ -35,7 +35,7 @@ func DefaultConfig() Config {
 
 const (
 	minRotation = 4096
-	maxKept     = 1000
+	mostFiles   = 1000
 )
 
 // Validate reports every fault.
@@ -56,8 +56,8 @@ func (c *Config) Validate() error {
 	if c.MaxBytes != 0 && c.MaxBytes < minRotation {
 		faults.Add("max_bytes", "%d is neither 0 nor at least %d", c.MaxBytes, minRotation)
 	}
-	if c.MaxFiles < 0 || c.MaxFiles > maxKept {
-		faults.Add("max_files", "%d is not between 0 and %d", c.MaxFiles, maxKept)
+	if c.MaxFiles < 0 || c.MaxFiles > mostFiles {
+		faults.Add("max_files", "%d is not between 0 and %d", c.MaxFiles, mostFiles)
 	}
 	return faults.Err()
 }
