@@ -18,8 +18,6 @@ type Line struct {
 	Check  Check
 
 	Origin Origin // who sent it, as far as it says so
-
-	hasOrigin bool // Origin is not zero: clearing it on every line would cost more than reading a value
 }
 
 // LineKind says what a line is.
@@ -72,7 +70,6 @@ type Check struct {
 
 // readOrigin reads a field that is none of its message's own: one of the origin fields, or one to be passed over.
 func (l *Line) readOrigin(field []byte) {
-	l.hasOrigin = true
 	known, ignored := l.Origin.readField(field)
 	if !known {
 		ignored = 1

@@ -9,11 +9,13 @@ import (
 	"github.com/veneurd/veneur/protocol/metric"
 )
 
-// parseMetric reads name:value[:value…]|type[|field]… into the line's Sample. It keeps to indexes of msg: slices made on the way would
-// be spilled at each call.
+// parseMetric reads name:value[:value…]|type[|field]… into the line's Sample. This is the hot path: it keeps to indexes of msg, and leaves
+// everything that most lines do without to other functions.
 func (p *Parser) parseMetric(msg []byte) Reason {
-	s := &p.line.Sample
-	colon := indexNameEnd(msg)
+	colon := skipName(msg)
+	for colon < len(msg) && msg[colon] != ':' && msg[colon] != '|' {
+		colon++
+	}
 	if colon == len(msg) {
 		return ReasonNoType
 	}
@@ -23,61 +25,80 @@ func (p *Parser) parseMetric(msg []byte) Reason {
 	if colon == 0 {
 		return ReasonName
 	}
-	// Nearly all values are one whole number. Reading it finds the end of the value as well; what it does not suit is read again.
-	s.Values = p.one[:]
+
+	// Nearly all values are one whole number. Reading it finds the end of the value as well.
 	bar := colon + 1
 	var whole int64
 	for bar < len(msg) && msg[bar]-'0' <= 9 {
 		whole = whole*10 + int64(msg[bar]-'0')
 		bar++
 	}
-	if digits := bar - colon - 1; bar < len(msg) && msg[bar] == '|' && 0 < digits && digits <= 18 {
-		p.one[0] = float64(whole)
-	} else if bar = bytes.IndexByte(msg[colon+1:], '|'); bar < 0 {
-		return ReasonNoType
-	} else {
-		bar += colon + 1
-		p.parsePack(msg[colon+1 : bar])
+	digits := bar - colon - 1
+	isWhole := bar < len(msg) && msg[bar] == '|' && 0 < digits && digits <= 18
+	if !isWhole {
+		n := bytes.IndexByte(msg[bar:], '|')
+		if n < 0 {
+			return ReasonNoType
+		}
+		bar += n
 	}
-	end := bar + 2
-	if end > len(msg) || msg[bar+1] == '|' {
+
+	i := bar + 2
+	if i > len(msg) || msg[bar+1] == '|' {
 		return ReasonNoType
 	}
 	kind, ok := kindOf(msg[bar+1])
-	if msg[bar+1] == 'm' && end < len(msg) && msg[end] == 's' {
+	if msg[bar+1] == 'm' && i < len(msg) && msg[i] == 's' {
 		kind, ok = metric.Timer, true
-		end++
+		i++
 	}
-	if !ok || end < len(msg) && msg[end] != '|' {
+	if !ok || i < len(msg) && msg[i] != '|' {
 		return ReasonType
 	}
 
+	s := &p.line.Sample
 	s.Kind = kind
 	s.Name = msg[:colon]
 	s.Tags = nil
-	s.Rate = 1
-	s.Time = 0
-	s.Delta = false
-	if s.Text != nil {
-		s.Text = nil
+	if isWhole && kind != metric.Set {
+		p.one[0] = float64(whole)
+	} else if reason := p.parseValue(msg[colon+1 : bar]); reason != ReasonNone {
+		return reason
 	}
-	if kind == metric.Set {
-		if bar == colon+1 {
-			return ReasonValue
+
+	for i < len(msg) {
+		i++
+		end := len(msg)
+		if n := bytes.IndexByte(msg[i:], '|'); n >= 0 {
+			end = i + n
 		}
-		s.Text = msg[colon+1 : bar]
-		s.Values = nil
-	} else if len(s.Values) == 0 {
-		return ReasonValue
-	} else if p.GaugeDeltas && kind == metric.Gauge {
-		if reason := setDelta(s, msg[colon+1:bar]); reason != ReasonNone {
+		if i < end && msg[i] == '#' {
+			s.Tags = msg[i+1 : end]
+		} else if reason := p.parseField(msg[i:end]); reason != ReasonNone {
 			return reason
 		}
-	}
-	if end < len(msg) {
-		return p.parseMetricFields(msg[end:])
+		i = end
 	}
 	return ReasonNone
+}
+
+// skipName returns the index of the first colon or pipe in msg, unless that is among the last 7 bytes: then it may return an index
+// before it. It looks at 8 bytes at once: names are too short for two calls of IndexByte, and too long for a loop over bytes.
+func skipName(msg []byte) int {
+	i := 0
+	for ; i+8 <= len(msg); i += 8 {
+		if found := nameEnds(binary.LittleEndian.Uint64(msg[i:])); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	return i
+}
+
+// nameEnds marks the bytes of word that are a colon or a pipe by their highest bit. Only the lowest mark is sure to be right.
+func nameEnds(word uint64) uint64 {
+	const ones = 0x0101010101010101
+	a, b := word^(':'*ones), word^('|'*ones)
+	return ((a-ones)&^a | (b-ones)&^b) & (0x80 * ones)
 }
 
 // kindOf returns the kind whose type is the one letter c.
@@ -98,54 +119,21 @@ func kindOf(c byte) (kind metric.Kind, ok bool) {
 	}
 }
 
-// setDelta makes s a delta when its values have signs.
-func setDelta(s *metric.Sample, pack []byte) Reason {
+// parseValue reads the value of the sample, whose kind is known: the member of a set, or numbers joined by colons. Empty items are passed
+// over; none left is an error.
+func (p *Parser) parseValue(text []byte) Reason {
+	p.asReset = false
+	s := &p.line.Sample
+	if s.Kind == metric.Set {
+		s.Values = nil
+		s.Text = text
+		if len(text) == 0 {
+			return ReasonValue
+		}
+		return ReasonNone
+	}
+	p.values = p.values[:0]
 	signed := 0
-	start := true
-	for _, c := range pack {
-		if start && (c == '+' || c == '-') {
-			signed++
-		}
-		start = c == ':'
-	}
-	if signed > 0 && signed < len(s.Values) {
-		// The order of absolute values and deltas in one pack would matter, and no known sender mixes them.
-		return ReasonGaugeDelta
-	}
-	s.Delta = signed > 0
-	return ReasonNone
-}
-
-// indexNameEnd returns the index of the first colon or pipe in msg, or its length when there is neither. It looks at 8 bytes at
-// once: names are too short for two calls of IndexByte, and too long for a loop over bytes.
-func indexNameEnd(msg []byte) int {
-	const (
-		ones   = 0x0101010101010101
-		highs  = 0x8080808080808080
-		colons = ':' * ones
-		pipes  = '|' * ones
-	)
-	i := 0
-	for ; i+8 <= len(msg); i += 8 {
-		word := binary.LittleEndian.Uint64(msg[i:])
-		a, b := word^colons, word^pipes
-		// The lowest high bit left marks the first byte that is zero.
-		if found := ((a-ones)&^a | (b-ones)&^b) & highs; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(msg); i++ {
-		if msg[i] == ':' || msg[i] == '|' {
-			break
-		}
-	}
-	return i
-}
-
-// parsePack reads numbers joined by colons into the values of the sample. Empty items are passed over. There are no values when
-// anything is not a number.
-func (p *Parser) parsePack(text []byte) {
-	values := p.values[:0]
 	for len(text) > 0 {
 		if text[0] == ':' {
 			text = text[1:]
@@ -153,47 +141,40 @@ func (p *Parser) parsePack(text []byte) {
 		}
 		v, n, ok := parseNumber(text)
 		if !ok || n < len(text) && text[n] != ':' {
-			values = values[:0]
-			break
+			return ReasonValue
 		}
-		values = append(values, v)
+		if text[0] == '+' || text[0] == '-' {
+			signed++
+		}
+		p.values = append(p.values, v)
 		text = text[n:]
 	}
-	p.values = values
-	p.line.Sample.Values = values
-}
-
-// parseMetricFields reads the fields after the type, each behind its pipe.
-func (p *Parser) parseMetricFields(fields []byte) Reason {
-	l := &p.line
-	s := &l.Sample
-	for len(fields) > 0 {
-		field := fields[1:]
-		if i := bytes.IndexByte(field, '|'); i >= 0 {
-			field, fields = field[:i], field[i:]
-		} else {
-			fields = nil
+	s.Values = p.values
+	if len(s.Values) == 0 {
+		return ReasonValue
+	}
+	if p.GaugeDeltas && s.Kind == metric.Gauge && signed > 0 {
+		if signed < len(s.Values) {
+			// The order of absolute values and deltas in one pack would matter, and no known sender mixes them.
+			return ReasonGaugeDelta
 		}
-		if len(field) == 0 {
-			l.Ignored++
-			continue
-		}
-		reason := ReasonNone
-		switch field[0] {
-		case '#':
-			s.Tags = field[1:]
-		case '@':
-			reason = parseRate(s, field[1:])
-		case 'T':
-			reason = p.parseTimestamp(s, field[1:])
-		default:
-			l.readOrigin(field)
-		}
-		if reason != ReasonNone {
-			return reason
-		}
+		s.Delta = true
 	}
 	return ReasonNone
+}
+
+// parseField reads a field other than the tags.
+func (p *Parser) parseField(field []byte) Reason {
+	p.asReset = false
+	switch {
+	case len(field) > 0 && field[0] == '@':
+		return parseRate(&p.line.Sample, field[1:])
+	case len(field) > 0 && field[0] == 'T':
+		return p.parseTimestamp(&p.line.Sample, field[1:])
+	default:
+		p.line.readOrigin(field)
+		return ReasonNone
+	}
 }
 
 // cutField cuts the first field off fields, which start with its pipe.

@@ -64,7 +64,7 @@ func TestParseNumberRefuses(t *testing.T) {
 	}
 }
 
-// Every decimal reads as strconv reads it, whichever way it takes.
+// Every decimal reads as strconv reads it, whichever way it takes through a line.
 func TestParseNumberAgreesWithStrconv(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -76,6 +76,7 @@ func TestParseNumberAgreesWithStrconv(t *testing.T) {
 		}
 		return string(b)
 	}
+	var p Parser
 	for range 100_000 {
 		in := []string{"", "", "-", "+"}[r.IntN(4)] + digits(1+r.IntN(21))
 		if r.IntN(2) == 0 {
@@ -90,6 +91,12 @@ func TestParseNumberAgreesWithStrconv(t *testing.T) {
 		if ok {
 			require.Equal(t, want, got, in)
 			require.Equal(t, len(in), n, in)
+		}
+		p.Reset([]byte("a:"+in+"|g"), testNow)
+		l := p.Next()
+		require.Equal(t, ok, l.Kind == MetricLine, in)
+		if ok {
+			require.Equal(t, []float64{want}, l.Sample.Values, in)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // MaxAhead is how many seconds a timestamp may lie in the future: as much as the Datadog backend takes.
 const MaxAhead = 600
 
-// Parser cuts packets into lines. It belongs to one reader and is not safe for concurrent use. Its zero value is ready.
+// Parser cuts packets into lines. It belongs to one reader, is not safe for concurrent use, and must not be copied once it was used. Its
+// zero value is ready.
 //
 // It keeps memory in proportion to the largest packet it has seen, 8 bytes a packed value at most, and never by a length that a
 // packet announces.
@@ -25,6 +26,10 @@ type Parser struct {
 	values []float64  // its values, when it has a pack of them
 	text   []byte     // texts of the current line in which escapes were undone
 	line   Line
+
+	// asReset says that the line is still as resetLine leaves it, but for the fields that each message sets. Setting all of them on every
+	// line costs as much as reading the name. Who changes one of the others clears it.
+	asReset bool
 }
 
 // Reset starts with a new packet: a datagram, or a block of whole lines of a stream. The packet is read, never changed, and must stay
@@ -56,14 +61,12 @@ func (p *Parser) Next() *Line {
 		if len(msg) == 0 {
 			continue
 		}
+		if !p.asReset {
+			p.resetLine()
+		}
 		l := &p.line
 		l.Kind = MetricLine
 		l.Raw = msg
-		l.Ignored = 0
-		if l.hasOrigin {
-			l.Origin = Origin{}
-			l.hasOrigin = false
-		}
 		if msg[0] != '_' {
 			l.Reason = p.parseMetric(msg)
 		} else {
@@ -77,8 +80,22 @@ func (p *Parser) Next() *Line {
 	return nil
 }
 
+// resetLine makes zero, or 1, what most lines do not speak of.
+func (p *Parser) resetLine() {
+	l := &p.line
+	l.Ignored = 0
+	l.Origin = Origin{}
+	l.Sample.Values = p.one[:]
+	l.Sample.Text = nil
+	l.Sample.Rate = 1
+	l.Sample.Time = 0
+	l.Sample.Delta = false
+	p.asReset = true
+}
+
 // parseMarked reads a message that starts with an underscore: an event, a check, or just a metric.
 func (p *Parser) parseMarked(msg []byte) Reason {
+	p.asReset = false
 	switch {
 	case bytes.HasPrefix(msg, eventPrefix):
 		p.line.Kind = EventLine
@@ -93,13 +110,13 @@ func (p *Parser) parseMarked(msg []byte) Reason {
 
 // mangle ends the lease of the line before: whoever kept a piece of it reads rubbish.
 func (p *Parser) mangle() {
-	p.line = Line{}
-	invariants.Mangle(p.text[:cap(p.text)])
-	p.one[0] = math.NaN()
-	values := p.values[:cap(p.values)]
+	values := p.line.Sample.Values
 	for i := range values {
 		values[i] = math.NaN()
 	}
+	invariants.Mangle(p.text)
+	p.line = Line{}
+	p.asReset = false
 }
 
 // unescape returns s with each backslash-n made a newline. It copies s, into memory of the line, only where it must.

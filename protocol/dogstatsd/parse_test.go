@@ -109,6 +109,8 @@ func TestMetric(t *testing.T) {
 		{"B020 blank before the value", "q.size: 0|ms", is("refused: value")},
 		{"B033 negative histogram value", "out.size:-1.000000|h", is("out.size:-1|h")},
 		{"B036 integers past 2^63", "cb:9223372036854775807|c\ncx:1e20|c", is("cb:9223372036854776000|c", "cx:100000000000000000000|c")},
+		{"18, 19 and 20 digits", "a:999999999999999999|c\na:9999999999999999999|c\na:18446744073709551616|c",
+			is("a:1000000000000000000|c", "a:10000000000000000000|c", "a:18446744073709552000|c")},
 		{"B037 signs are absolute", "g:5|g\ng:+3|g\ng:-2|g", is("g:5|g", "g:3|g", "g:-2|g")},
 		{"B093 a rate that is no number", "ok:1|c\nh:5|h|@NaN", is("ok:1|c", "refused: rate")},
 
