@@ -13,7 +13,7 @@ type entry struct {
 	//	gauge      the value as float64 bits; the stamp, shifted left, and gaugeRelative
 	//	histogram  the index of the digest; how many values it got
 	//	set        the index of the sketch; how many members it got
-	//	alias      words[0][0] is the number of the series' own entry
+	//	alias      words[0] are the number and the hash of the series' own entry
 	words [2][2]uint64
 	// epochs say to which interval words belong: see Table.epoch.
 	epochs  [2]uint32

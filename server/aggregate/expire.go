@@ -57,10 +57,7 @@ func (c *Collector) sweep(i int, t *Table, lock func(int, func()), totals *table
 
 // sweepSome looks at the next n entries. The lane's lock is held.
 func (c *Collector) sweepSome(t *Table, n int) {
-	idle := t.epoch - 2*uint32(c.in.config.SeriesIdleIntervals)
-	if idle > t.epoch { // the process is younger than that
-		return
-	}
+	idle := c.idleBefore(t)
 	for range n {
 		if t.sweep++; t.sweep >= t.store.used {
 			t.sweep = 1
@@ -70,6 +67,12 @@ func (c *Collector) sweepSome(t *Table, n int) {
 			c.expire(t, e, t.sweep)
 		}
 	}
+}
+
+// idleBefore returns the first epoch that is not too long ago.
+func (c *Collector) idleBefore(t *Table) uint32 {
+	epochs := 2 * uint32(c.in.config.SeriesIdleIntervals)
+	return max(t.epoch-1, epochs) - epochs
 }
 
 // expire removes an entry, and its series if no other table has it.

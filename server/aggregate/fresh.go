@@ -45,10 +45,7 @@ const moveStep = 128 // entries
 
 // move moves all of a table's old entries that are not idle.
 func (c *Collector) move(i int, t *Table, lock func(int, func())) {
-	idle := t.epoch - 2*uint32(c.in.config.SeriesIdleIntervals)
-	if idle > t.epoch {
-		idle = 0
-	}
+	idle := c.idleBefore(t)
 	for n := uint32(1); n != 0; {
 		lock(i, func() {
 			for end := n + moveStep; n < end; n++ {
@@ -99,9 +96,7 @@ func (t *Table) adoptAlias(old *entry, s *metric.Sample, n uint32) (*entry, uint
 			return nil, 0
 		}
 	}
-	over := old.meta & metaOver
-	e, number := t.store.insert(old.hash, old.meta&metaKey|metaAlias|over, s.Name, s.Tags, own.id)
-	e.words[0][0] = uint64(n)
+	e, number := t.store.insertAlias(old.hash, old.meta&(metaKey|metaOver), s.Name, s.Tags, n)
 	e.epochs = old.epochs
 	return e, number
 }

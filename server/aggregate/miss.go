@@ -63,8 +63,7 @@ func (t *Table) own(s *metric.Sample, key newKey, overflow bool) (uint32, verdic
 
 // insertAlias makes a key lead to the entry n.
 func (t *Table) insertAlias(s *metric.Sample, key newKey, n uint32, over meta) {
-	e, _ := t.store.insert(key.hash, key.meta|metaAlias|over, s.Name, s.Tags, t.store.entry(n).id)
-	e.words[0][0] = uint64(n)
+	e, _ := t.store.insertAlias(key.hash, key.meta|over, s.Name, s.Tags, n)
 	t.touch(e)
 }
 

@@ -90,11 +90,20 @@ func (s *store) remove(n uint32) {
 	s.free = n
 }
 
-// ownEntry returns the entry that has the values of an alias's series, or nil when it is gone.
+// insertAlias makes a key lead to the entry n, which has values.
+func (s *store) insertAlias(hash uint64, m meta, name, tags []byte, n uint32) (*entry, uint32) {
+	own := s.entry(n)
+	e, number := s.insert(hash, m|metaAlias, name, tags, own.id)
+	e.words[0] = [2]uint64{uint64(n), own.hash}
+	return e, number
+}
+
+// ownEntry returns the entry that has the values of an alias's series, or nil when it is gone; its place and its series' number may by now
+// be those of others.
 func (s *store) ownEntry(alias *entry) (*entry, uint32) {
 	n := uint32(alias.words[0][0])
 	e := s.entry(n)
-	if e.id != alias.id || e.meta&metaAlias != 0 {
+	if e.id != alias.id || e.hash != alias.words[0][1] || e.meta&metaAlias != 0 {
 		return nil, 0
 	}
 	return e, n

@@ -1,0 +1,99 @@
+package aggregate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/veneurd/veneur/protocol/metric"
+)
+
+// packets returns lines of n counter series with three tags, in any order, 20 a packet, each line once.
+func packets(n int) [][]byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var all [][]byte
+	var packet []byte
+	for i, id := range r.Perm(n) {
+		packet = fmt.Appendf(packet, "service.requests.count:%d|c|#env:production,az:eu-west-1a,id:%d\n", id%10, id)
+		if i%20 == 19 || i == n-1 {
+			all = append(all, packet)
+			packet = nil
+		}
+	}
+	return all
+}
+
+func (d *daemon) addPacket(table *Table, packet []byte) (n int) {
+	d.parser.Reset(packet, 1)
+	for line := d.parser.Next(); line != nil; line = d.parser.Next() {
+		if table.Add(&line.Sample, 1, 0) != Applied {
+			d.tb.Fatal("not applied")
+		}
+		n++
+	}
+	return n
+}
+
+// BenchmarkTableAdd parses, looks up and adds. An operation is a sample.
+func BenchmarkTableAdd(b *testing.B) {
+	for _, bb := range []struct {
+		name   string
+		series int
+	}{{"1k", 1000}, {"100k", 100_000}, {"1M", 1_000_000}} {
+		b.Run(bb.name, func(b *testing.B) {
+			d := newDaemon(b, 1, func(c *Config) { c.MaxSeries, c.MaxSeriesPerName = 2_000_000, 2_000_000 })
+			all := packets(bb.series)
+			size := 0
+			for _, packet := range all {
+				d.addPacket(d.tables[0], packet)
+				size += len(packet)
+			}
+			b.SetBytes(int64(size / bb.series))
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i, n := 0, 0; n < b.N; i++ {
+				n += d.addPacket(d.tables[0], all[i%len(all)])
+			}
+		})
+	}
+}
+
+// BenchmarkLaneMerge collects what two lanes have of the same series. An operation is an entry.
+func BenchmarkLaneMerge(b *testing.B) {
+	const series, lanes = 100_000, 2
+	d := newDaemon(b, lanes)
+	all := packets(series)
+	b.ReportAllocs()
+	for n := 0; n < b.N; n += series * lanes {
+		b.StopTimer()
+		for _, table := range d.tables {
+			for _, packet := range all {
+				d.addPacket(table, packet)
+			}
+			table.Flip()
+		}
+		b.StartTimer()
+		d.c.Release(d.c.Collect())
+	}
+}
+
+// BenchmarkNewSeries adds samples of series that nobody knows, and of such as a limit keeps out.
+func BenchmarkNewSeries(b *testing.B) {
+	for _, bb := range []struct {
+		name  string
+		limit int
+	}{{"admitted", 8_000_000}, {"kept out", 1000}} {
+		b.Run(bb.name, func(b *testing.B) {
+			d := newDaemon(b, 1, func(c *Config) { c.MaxSeries, c.MaxSeriesPerName = 8_000_000, bb.limit })
+			tags := []byte("env:production,az:eu-west-1a,id:0000000000")
+			s := metric.Sample{Kind: metric.Counter, Name: []byte("service.requests.count"), Tags: tags, Values: []float64{1}, Rate: 1}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				for at, v := len(tags)-1, i; v > 0; at, v = at-1, v/10 {
+					tags[at] = byte('0' + v%10)
+				}
+				d.tables[0].Add(&s, 1, 0)
+			}
+		})
+	}
+}
