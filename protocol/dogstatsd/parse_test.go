@@ -102,6 +102,7 @@ func TestMetric(t *testing.T) {
 		{"B002 packed distribution", "p:21:43.2:1657|d|#a", is("p:21:43.2:1657|d|#a")},
 		{"B004 one bad value refuses the pack", "p:1:x:3|h\np:1:NaN|h\np:1:2x|h",
 			is("refused: value", "refused: value", "refused: value")},
+		{"numbers without a colon between", "a:1-2|g\na:1.2.3|g\na:1+1:2|c", is("refused: value", "refused: value", "refused: value")},
 		{"B004 empty items are skipped", "q:1::3|c\nq::3|c\nq:3:|c\nq:::3:::4::|c", is("q:1:3|c", "q:3|c", "q:3|c", "q:3:4|c")},
 		{"B005 no value", "r:|h\nr:::|h\ns:|s", is("refused: value", "refused: value", "refused: value")},
 		{"B006 members keep their colons", "s:abc:def|s\ns:http://x:80/|s\ns::|s\ns:1:2|s\ns:☃|s",
@@ -158,8 +159,8 @@ func TestFields(t *testing.T) {
 		{"bad rates", "a:1|c|@0\na:1|c|@-0.5\na:1|c|@1.5\na:1|c|@\na:1|c|@0,1\na:1|c|@0.5:0.5\na:1|c|@Inf\na:1|g|@x\na:1|s|@2",
 			is("refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate",
 				"refused: rate", "refused: rate")},
-		{"rates too small to divide by", "a:1|c|@1e-310\na:1e300|c|@1e-10\na:1:1e300|h|@1e-10\na:1|c|@1e-300",
-			is("refused: rate", "refused: rate", "refused: rate", "a:1|c|@1e-300")},
+		{"rates too small to divide by", "a:0|c|@1e-310\ns:x|s|@1e-310\na:1e300|c|@1e-10\na:1:1e300|h|@1e-10\na:1|c|@1e-300",
+			is("refused: rate", "refused: rate", "refused: rate", "refused: rate", "a:1|c|@1e-300")},
 
 		{"timestamp", "a:15|c|#env:dev|T1656581400\na:1:2|g|T1656581400", is("a:15|c|#env:dev|T1656581400", "a:1:2|g|T1656581400")},
 		{"B031 timestamp of a histogram", "h:5|h|T1656581400\nh:5|ms|T1\nh:5|d|T1\nh:5|s|T1",
