@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// A sender may hand the kernel many datagrams at once, and the kernel hand them on as one: each is still a datagram of its own, whose last
+// line has no line end.
+func TestCoalescedDatagramsAreCutApart(t *testing.T) {
+	r := start(t, statsd(loopback))
+	conn := r.dial(0).(*net.UDPConn)
+	raw, err := conn.SyscallConn()
+	require.NoError(t, err)
+	const size, segments = 20, 40
+	require.NoError(t, onDescriptor(raw, func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_UDP, unix.UDP_SEGMENT, size) }))
+	var train strings.Builder
+	for i := range segments {
+		fmt.Fprintf(&train, "a:1|c\nb:1|c|#n:%05d", i) // no line end
+	}
+	train.WriteString("short:1|c")
+	write(t, conn, train.String())
+	r.wait(segments+1, "ingest.packets")
+	r.stop()
+	got := r.flush().values
+	require.EqualValues(t, segments, got["a"])
+	require.EqualValues(t, 1, got["b{n:00000}"])
+	require.EqualValues(t, 1, got["b{n:00039}"])
+	require.EqualValues(t, 1, got["short"])
+	require.Len(t, got, segments+2)
+	r.requireValue(segments+1, "ingest.packets")
+	r.requireLaws()
+}
+
+func TestB151SharingSocketOfAnotherProgram(t *testing.T) {
+	sockets, _, err := openUDP(t.Context(), "udp4", "127.0.0.1:0", 1, 0)
+	require.NoError(t, err)
+	defer sockets[0].close() //nolint:errcheck // a test's end
+	require.NoError(t, onDescriptor(sockets[0].raw, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	}))
+	_, _, err = openUDP(t.Context(), "udp4", sockets[0].conn.LocalAddr().String(), 2, 0)
+	require.ErrorIs(t, err, unix.EADDRINUSE)
+}

@@ -1,0 +1,157 @@
+package ingest
+
+import (
+	"context"
+	"crypto/tls"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/status"
+
+	"github.com/veneurd/veneur/ssf"
+)
+
+// rawCodec sends and receives strings as messages, so that a test says what the bytes are.
+type rawCodec struct{}
+
+func (rawCodec) Name() string { return "proto" }
+
+func (rawCodec) Marshal(v any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(*v.(*string))}, nil
+}
+
+func (rawCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	*v.(*string) = string(data.Materialize())
+	return nil
+}
+
+const (
+	sendSpan   = "/ssf.SSFGRPC/SendSpan"
+	sendPacket = "/dogstatsd.DogstatsdGRPC/SendPacket"
+)
+
+func (r *rig) client(n int, transport credentials.TransportCredentials) *grpc.ClientConn {
+	r.t.Helper()
+	_, address := r.addr(n)
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(transport))
+	require.NoError(r.t, err)
+	r.t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func call(t *testing.T, conn *grpc.ClientConn, method, message string) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var answer string
+	err := conn.Invoke(ctx, method, &message, &answer, grpc.ForceCodecV2(rawCodec{}))
+	require.Empty(t, answer)
+	return err
+}
+
+func packetMessage(lines string) string { return "\x0a" + string(rune(len(lines))) + lines }
+
+func TestGRPC(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "grpc://[::1]:0"} {
+		r := start(t, grpcAt(address))
+		conn := r.client(0, insecure.NewCredentials())
+		require.NoError(t, call(t, conn, sendSpan, packetOf(traceSpan(1))))
+		require.NoError(t, call(t, conn, sendPacket, packetMessage("a:1|c\nbad\nb:2|g")))
+		require.NoError(t, call(t, conn, sendPacket, ""))
+		require.NoError(t, call(t, conn, sendPacket, packetMessage("not this")+packetMessage("a:1|c")+"\x10\x01"), "the last counts")
+		r.requireValue(1, "ingest.spans")
+		r.requireValue(4, "ingest.lines")
+		r.requireValue(4, "ingest.packets", "listener:"+address)
+		r.requireValue(1, "ingest.connections")
+		r.stop()
+		require.Equal(t, map[string]float64{"a": 2, "b": 2, "carried{k:v}": 4}, r.flush().values)
+		require.Len(t, r.spans.spans(), 1)
+		r.requireLaws()
+	}
+}
+
+func TestGRPCRefuses(t *testing.T) {
+	r := start(t, grpcAt("127.0.0.1:0"))
+	conn := r.client(0, insecure.NewCredentials())
+	tests := []struct {
+		name, method, message string
+		code                  codes.Code
+		text                  string
+	}{
+		{"B142 length", sendSpan, "\x42\xff\xff\xff\xff\x07", codes.InvalidArgument, "ssf: truncated"},
+		{"B143 groups", sendSpan, strings.Repeat("\xa3\x06", 1<<20), codes.InvalidArgument, "ssf: depth"},
+		{"empty span", sendSpan, "", codes.InvalidArgument, "ssf: empty"},
+		{"no span of a trace", sendSpan, packetOf(&ssf.SSFSpan{TraceId: 1}), codes.InvalidArgument, "ssf: no_id"},
+		{"B142 length of a packet", sendPacket, "\x0a\xff\xff\xff\xff\x07", codes.InvalidArgument, "not a DogstatsdPacket"},
+		{"B143 groups in a packet", sendPacket, strings.Repeat("\xa3\x06", 1<<20), codes.InvalidArgument, "not a DogstatsdPacket"},
+		{"too large", sendSpan, strings.Repeat("x", maxMessage+1), codes.ResourceExhausted, "larger than max"},
+		{"unknown method", "/ssf.SSFGRPC/Nothing", "", codes.Unimplemented, "unknown method"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := call(t, conn, tt.method, tt.message)
+			require.Equal(t, tt.code, status.Code(err), "%v", err)
+			require.ErrorContains(t, err, tt.text)
+		})
+	}
+	require.NoError(t, call(t, conn, sendSpan, packetOf(traceSpan(1))), "still serving")
+	r.requireValue(2, "ingest.refused", "protocol:grpc", "reason:message")
+	r.wait(1, "ingest.refused", "protocol:grpc", "reason:too_long")
+	r.requireLaws()
+}
+
+func TestGRPCHealth(t *testing.T) {
+	r := start(t, grpcAt("127.0.0.1:0"))
+	answer, err := grpc_health_v1.NewHealthClient(r.client(0, insecure.NewCredentials())).
+		Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, answer.GetStatus())
+}
+
+func TestGRPCOverTLS(t *testing.T) {
+	a := newAuthority(t)
+	for _, mutual := range []bool{false, true} {
+		c := grpcAt("127.0.0.1:0")
+		a.serve(&c, mutual)
+		r := start(t, c, func(b *binding) { b.handshakeTime = 300 * time.Millisecond })
+		require.NoError(t, call(t, r.client(0, credentials.NewTLS(a.client(mutual))), sendPacket, packetMessage("a:1|c")))
+		require.Error(t, call(t, r.client(0, credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})), sendPacket, ""))
+		if mutual {
+			require.Error(t, call(t, r.client(0, credentials.NewTLS(a.client(false))), sendPacket, ""))
+		}
+		// B084: nobody waits for those who say nothing.
+		for range 50 {
+			r.dial(0)
+		}
+		r.wait(50, "ingest.connections")
+		require.NoError(t, call(t, r.client(0, credentials.NewTLS(a.client(mutual))), sendPacket, packetMessage("a:1|c")))
+		eventually(t, func() bool { return r.reg.Value("ingest.connections") < 10 }, "silent connections stay")
+		r.requireValue(2, "ingest.samples")
+	}
+}
+
+func TestGRPCConnectionsEnd(t *testing.T) {
+	c := grpcAt("127.0.0.1:0")
+	c.GRPCMaxConnectionAge = time.Second
+	base := runtime.NumGoroutine() + 1 // the one that asks
+	r := start(t, c)
+	conn := r.client(0, insecure.NewCredentials())
+	calls := 0
+	eventually(t, func() bool { // until the client was told to go, and connected anew
+		calls++
+		return call(t, conn, sendPacket, packetMessage("a:1|c")) == nil && r.reg.Value("ingest.connections_accepted") >= 2
+	}, "the connection stays")
+	r.requireValue(float64(calls), "ingest.samples")
+	r.stop()
+	require.NoError(t, conn.Close())
+	eventually(t, func() bool { return runtime.NumGoroutine() <= base }, "goroutines stay")
+}

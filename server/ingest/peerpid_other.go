@@ -1,0 +1,7 @@
+//go:build !linux
+
+package ingest
+
+import "net"
+
+func peerPID(net.Conn) int { return 0 }

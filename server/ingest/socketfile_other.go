@@ -1,0 +1,13 @@
+//go:build !unix || aix || solaris
+
+package ingest
+
+import (
+	"io/fs"
+	"os"
+)
+
+// tryLock does nothing here: that somebody listens is then seen only by connecting.
+func tryLock(*os.File) error { return nil }
+
+func beforeBind(fs.FileMode) controlFunc { return nil }
