@@ -24,11 +24,13 @@ func (in *intake) span(data []byte) error {
 	in.deriver.Span(span, fault == nil)
 	if fault != nil {
 		if !ssf.InTrace(span) {
-			return nil // it never was more than a carrier of samples
+			in.counts.spans++ // it never was more than a carrier of samples
+			return nil
 		}
 		return in.refuseSSF(fault, data)
 	}
 	in.counts.spans++
+	in.counts.traceSpans++
 	if in.spans.Wants() {
 		for _, tag := range in.extend {
 			span.SetTag(tag.Key, tag.Value)

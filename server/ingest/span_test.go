@@ -69,7 +69,8 @@ func TestSpans(t *testing.T) {
 			require.Equal(t, "check WARNING text [added:yes k:v]", fmt.Sprint(got.checks[0].Name, " ", got.checks[0].Status, " ",
 				got.checks[0].Message, " ", got.checks[0].Tags))
 			require.InDelta(t, time.Now().Unix(), got.checks[0].Time, 60)
-			r.requireValue(2, "ingest.spans")
+			r.requireValue(3, "ingest.spans")
+			r.requireValue(2, "ingest.trace_spans")
 			r.requireValue(2, "ingest.derived_samples")
 			r.requireValue(3, "ingest.packets")
 			r.requireLaws()

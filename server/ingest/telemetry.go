@@ -20,7 +20,9 @@ var (
 	descChecks = telemetry.Desc{Name: "ingest.checks", Kind: telemetry.Counter, Unit: "checks",
 		Help: "DogStatsD service checks accepted."}
 	descSpans = telemetry.Desc{Name: "ingest.spans", Kind: telemetry.Counter, Unit: "spans",
-		Help: "SSF spans of traces accepted; a packet that only carries samples is none."}
+		Help: "SSF spans accepted, those that only carry samples included."}
+	descTraceSpans = telemetry.Desc{Name: "ingest.trace_spans", Kind: telemetry.Counter, Unit: "spans",
+		Help: "Spans of traces among them, which span sinks get."}
 	descSpanSamples = telemetry.Desc{Name: "ingest.span_samples", Kind: telemetry.Counter, Unit: "samples",
 		Help: "Samples accepted that SSF spans carried."}
 	descDerived = telemetry.Desc{Name: "ingest.derived_samples", Kind: telemetry.Counter, Unit: "samples",
@@ -57,7 +59,7 @@ var (
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descLines, descMetricLines, descSamples, descEvents, descChecks, descSpans, descSpanSamples, descDerived, descOutcomes, descRefused,
+		descLines, descMetricLines, descSamples, descEvents, descChecks, descSpans, descTraceSpans, descSpanSamples, descDerived, descOutcomes, descRefused,
 		descIgnored, descConflicts, descPackets, descBytes, descTruncated, descKernelDrops, descReadErrors, descAcceptErrors, descConnections,
 		descAccepted, descClosed,
 	}
@@ -98,7 +100,7 @@ var fateNames = [numFates]string{applied: "applied", overflowed: "overflowed", p
 type stats struct {
 	registry *telemetry.Registry
 
-	lines, metricLines, events, checks, spans, ignored, conflicts *telemetry.Metric
+	lines, metricLines, events, checks, spans, traceSpans, ignored, conflicts *telemetry.Metric
 
 	samples      [numOrigins]*telemetry.Metric
 	outcomes     [numOrigins][numFates]*telemetry.Metric
@@ -113,6 +115,7 @@ func newStats(r *telemetry.Registry) *stats {
 		events:      r.Counter(&descEvents),
 		checks:      r.Counter(&descChecks),
 		spans:       r.Counter(&descSpans),
+		traceSpans:  r.Counter(&descTraceSpans),
 		ignored:     r.Counter(&descIgnored),
 		conflicts:   r.Counter(&descConflicts),
 		samples:     [numOrigins]*telemetry.Metric{r.Counter(&descSamples), r.Counter(&descSpanSamples), r.Counter(&descDerived)},
@@ -130,7 +133,7 @@ func newStats(r *telemetry.Registry) *stats {
 
 // counts is what one batch adds to the stats. A lane's reader counts here, in words that nobody else touches.
 type counts struct {
-	lines, metricLines, events, checks, spans, ignored, conflicts uint64
+	lines, metricLines, events, checks, spans, traceSpans, ignored, conflicts uint64
 
 	outcomes     [numOrigins][numFates]uint64
 	anyRefused   bool // something in refusedLines is not zero
@@ -147,6 +150,7 @@ func (c *counts) addTo(s *stats, src *source) {
 	move(s.events, &c.events)
 	move(s.checks, &c.checks)
 	move(s.spans, &c.spans)
+	move(s.traceSpans, &c.traceSpans)
 	move(s.ignored, &c.ignored)
 	move(s.conflicts, &c.conflicts)
 	for o := range c.outcomes {

@@ -6,6 +6,7 @@ import (
 	"github.com/veneurd/veneur/sinks/blackhole"
 	"github.com/veneurd/veneur/sinks/debug"
 	"github.com/veneurd/veneur/sinks/localfile"
+	"github.com/veneurd/veneur/sinks/prometheus"
 )
 
 // Kinds returns the kinds, in the order in which the reference lists them.
@@ -13,6 +14,7 @@ func Kinds() []sinks.Kind {
 	return []sinks.Kind{
 		debug.Kind(),
 		localfile.Kind(),
+		prometheus.Kind(),
 		blackhole.Kind(),
 	}
 }

@@ -1,0 +1,147 @@
+package flush
+
+import (
+	"math"
+	"strings"
+
+	"github.com/veneurd/veneur/protocol/metric"
+	"github.com/veneurd/veneur/server/aggregate"
+	"github.com/veneurd/veneur/server/sketch/tdigest"
+)
+
+// aggregate functions of a histogram, by the suffix of the series they give. One that has no value (the harmonic mean of a histogram
+// with a zero in it) says so, and the point is left out.
+var aggregates = map[string]func(*tdigest.Digest) (float64, bool){
+	"min":    func(d *tdigest.Digest) (float64, bool) { return d.Min(), true },
+	"max":    func(d *tdigest.Digest) (float64, bool) { return d.Max(), true },
+	"median": func(d *tdigest.Digest) (float64, bool) { return d.Quantile(0.5), true },
+	"avg":    func(d *tdigest.Digest) (float64, bool) { return mean(d), true },
+	"count":  func(d *tdigest.Digest) (float64, bool) { return d.Count(), true },
+	"sum":    func(d *tdigest.Digest) (float64, bool) { return d.Sum(), true },
+	"hmean":  (*tdigest.Digest).HMean,
+}
+
+// mean is the average, within [min, max] even where the sum is saturated or rounded.
+func mean(d *tdigest.Digest) float64 {
+	return math.Max(d.Min(), math.Min(d.Max(), d.Sum()/d.Count()))
+}
+
+// column is one point that every histogram gives.
+type column struct {
+	suffix string // ".min"
+	typ    metric.PointType
+	value  func(*tdigest.Digest) (float64, bool)
+}
+
+// renderer makes points of series. It belongs to the flusher.
+type renderer struct {
+	columns []column
+	names   map[string][]string // histogram name -> its names with suffixes, so that they are built once
+	spare   map[string][]string
+}
+
+func newRenderer(c Config) *renderer {
+	r := &renderer{names: map[string][]string{}, spare: map[string][]string{}}
+	for _, name := range c.Aggregates {
+		typ := metric.GaugePoint
+		if name == "count" {
+			typ = metric.CounterPoint
+		}
+		r.columns = append(r.columns, column{"." + name, typ, aggregates[name]})
+	}
+	for _, q := range c.Percentiles {
+		r.columns = append(r.columns, column{"." + percentileSuffix(q), metric.GaugePoint, func(d *tdigest.Digest) (float64, bool) {
+			return d.Quantile(q), true
+		}})
+	}
+	return r
+}
+
+// begin starts an interval: names not used in the one before are let go.
+func (r *renderer) begin() {
+	r.names, r.spare = r.spare, r.names
+	clear(r.names)
+}
+
+func (r *renderer) histogramNames(name string) []string {
+	if names, ok := r.names[name]; ok {
+		return names
+	}
+	names, ok := r.spare[name]
+	if !ok {
+		names = make([]string, len(r.columns))
+		for i := range r.columns {
+			names[i] = name + r.columns[i].suffix
+		}
+	}
+	r.names[name] = names
+	return names
+}
+
+// render returns the points of an interval, and how many were left out because a point of another type had their name and tags. Where emit
+// is set, it says which columns of a histogram are wanted.
+func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) (points []metric.Point, conflicting int) {
+	points = make([]metric.Point, 0, len(iv.Counters)+len(iv.Gauges)+len(iv.Sets)+len(r.columns)*len(iv.Histograms)+len(iv.Timed))
+	meet := meeting{points: points}
+	for i := range iv.Counters {
+		s := &iv.Counters[i]
+		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
+	}
+	for i := range iv.Gauges {
+		s := &iv.Gauges[i]
+		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.GaugePoint}, s.Contested)
+	}
+	for i := range iv.Sets {
+		s := &iv.Sets[i]
+		size := float64(s.Sketch.Estimate())
+		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: size, Type: metric.GaugePoint}, s.Contested)
+	}
+	for i := range iv.Histograms {
+		s := &iv.Histograms[i]
+		names := r.histogramNames(s.Series.Name)
+		for j := range r.columns {
+			if emit != nil && !emit(s.Series, j) {
+				continue
+			}
+			if value, ok := r.columns[j].value(s.Digest); ok {
+				meet.add(metric.Point{Series: s.Series, Name: names[j], Value: value, Type: r.columns[j].typ}, s.Contested)
+			}
+		}
+	}
+	return append(meet.points, iv.Timed...), meet.conflicting
+}
+
+// meeting collects points and settles what happens where two have one name and one tag set. Only series that the interner marked can
+// meet, so the others cost nothing.
+type meeting struct {
+	points      []metric.Point
+	conflicting int
+	seen        map[string]int // of contested points
+}
+
+func (m *meeting) add(p metric.Point, contested bool) {
+	if !contested {
+		m.points = append(m.points, p)
+		return
+	}
+	key := p.Name + "\x00" + p.Series.SinkOnly + "\x00" + strings.Join(p.Series.Tags, "\x00")
+	first, met := m.seen[key]
+	switch {
+	case !met:
+		if m.seen == nil {
+			m.seen = map[string]int{}
+		}
+		m.seen[key] = len(m.points)
+		m.points = append(m.points, p)
+	case m.points[first].Type != p.Type:
+		m.conflicting++
+	case p.Type == metric.CounterPoint:
+		m.points[first].Value = saturatingAdd(m.points[first].Value, p.Value)
+	default:
+		m.points[first].Value = p.Value
+	}
+}
+
+func saturatingAdd(a, b float64) float64 {
+	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, a+b))
+}
