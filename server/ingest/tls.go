@@ -3,7 +3,10 @@ package ingest
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -51,9 +54,30 @@ func pemText(value string) ([]byte, error) {
 	if value == "" || strings.Contains(value, "-----BEGIN ") {
 		return []byte(value), nil
 	}
-	content, err := os.ReadFile(value)
+	content, err := readPEM(value)
 	if err != nil {
+		// Without the path that such errors tell: a key whose first line was lost would be in it.
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
 		return nil, fmt.Errorf("is neither PEM text nor a file: %w", err)
 	}
 	return content, nil
+}
+
+// maxPEM bounds what is read of a file: keys and certificates have some kilobytes, and /dev/zero has no end.
+const maxPEM = 1 << 20
+
+func readPEM(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
+	if err == nil && len(content) > maxPEM {
+		err = errors.New("larger than a megabyte")
+	}
+	return content, err
 }
