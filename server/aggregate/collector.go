@@ -120,7 +120,9 @@ func (c *Collector) add(iv *Interval, g *generation, e *entry, words *[2]uint64)
 			return
 		}
 		n = len(iv.Gauges)
-		iv.Gauges = append(iv.Gauges, GaugeState{Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, Value: o.value, Stamp: o.stamp, relative: o.relative})
+		iv.Gauges = append(iv.Gauges, GaugeState{
+			Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, Value: o.value, Stamp: o.stamp, relative: o.relative,
+		})
 	case metric.Set:
 		o := g.sketches.at(int(words[0]))
 		if known {

@@ -103,9 +103,7 @@ func (t *Table) adoptAlias(old *entry, s *metric.Sample, n uint32) (*entry, uint
 
 // renumber takes what the collector knows by the old numbers over to the new ones.
 func (c *Collector) renumber(to *ids) {
-	c.in.mu.Lock()
-	defer c.in.mu.Unlock()
-	from := c.ids
+	from := c.ids // no table uses them any more
 	var at paged[uint32]
 	var kept paged[float64]
 	var series paged[*metric.Series]
@@ -128,6 +126,8 @@ func (c *Collector) renumber(to *ids) {
 		}
 	}
 	c.at, c.kept, c.series = at, kept, series
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
 	// What has not moved has expired.
 	c.in.stats.expired.Add(c.in.stats.interned.Count() - c.in.stats.expired.Count() - uint64(to.live))
 	c.ids, c.in.ids = to, to

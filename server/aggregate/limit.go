@@ -64,11 +64,11 @@ func overflowReserve(limit int) int { return limit/8 + 64 }
 // roomFor says whether the table may take one more key of n bytes. Series are bounded by their number, and this bounds what their keys take,
 // which senders choose as well. Overflow series have a reserve here too.
 func (t *Table) roomFor(n int, overflow bool) bool {
-	limit := t.in.config.MaxSeries*keyBytes + minKeyBytes
+	limit := int64(t.in.config.MaxSeries)*keyBytes + minKeyBytes
 	if overflow {
 		limit *= 2
 	}
-	return t.store.texts.live+n <= limit && t.store.texts.room() && t.store.live < maxNumber-1
+	return int64(t.store.texts.live+n) <= limit && t.store.texts.room() && t.store.live < maxNumber-1
 }
 
 const (

@@ -18,11 +18,14 @@ func (t *Table) addNew(s *metric.Sample, stamp int64, listener uint16, key newKe
 	if t.old != nil {
 		if old, _ := t.old.find(key.hash, key.meta, s.Name, s.Tags); old != nil {
 			if e, n := t.adopt(old); e != nil {
-				return t.addKnown(e, n, s, stamp, listener, key)
+				if e.meta&metaAlias == 0 {
+					return t.apply(e, n, s, stamp)
+				}
+				return t.addAlias(e, n, s, stamp, listener, key)
 			}
 		}
 	}
-	if s.Time != 0 && t.timedIsFull() {
+	if s.Time != 0 && isTimed(s.Kind) && t.timedIsFull() {
 		return RefusedTimedLimit
 	}
 	if !t.canon.read(s) {

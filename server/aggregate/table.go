@@ -64,10 +64,13 @@ func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
 	hash, name := t.seeds.key(m, s.Name, s.Tags)
 	e, n := t.store.find(hash, m, s.Name, s.Tags)
 	var outcome Outcome
-	if e != nil {
-		outcome = t.addKnown(e, n, s, stamp, listener, newKey{hash, m, name})
-	} else {
+	switch {
+	case e == nil:
 		outcome = t.addNew(s, stamp, listener, newKey{hash, m, name})
+	case e.meta&metaAlias == 0:
+		outcome = t.apply(e, n, s, stamp)
+	default:
+		outcome = t.addAlias(e, n, s, stamp, listener, newKey{hash, m, name})
 	}
 	if invariants.Enabled {
 		t.law.sample(s, outcome)
@@ -75,11 +78,8 @@ func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
 	return outcome
 }
 
-// addKnown adds a sample whose key has an entry.
-func (t *Table) addKnown(e *entry, n uint32, s *metric.Sample, stamp int64, listener uint16, key newKey) Outcome {
-	if e.meta&metaAlias == 0 {
-		return t.apply(e, n, s, stamp)
-	}
+// addAlias adds a sample whose key has an entry, but no values of its own.
+func (t *Table) addAlias(e *entry, n uint32, s *metric.Sample, stamp int64, listener uint16, key newKey) Outcome {
 	own, number := t.store.ownEntry(e)
 	if own == nil {
 		t.store.remove(n)
@@ -95,7 +95,7 @@ func (t *Table) addKnown(e *entry, n uint32, s *metric.Sample, stamp int64, list
 
 // apply adds a sample's values to an entry that has values.
 func (t *Table) apply(e *entry, n uint32, s *metric.Sample, stamp int64) Outcome {
-	if s.Time != 0 {
+	if s.Time != 0 && isTimed(s.Kind) {
 		return t.addTimed(e, n, s)
 	}
 	if e.epochs[t.cur&1] != t.epoch {

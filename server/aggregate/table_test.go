@@ -197,6 +197,19 @@ func TestFlipWaitsForCollect(t *testing.T) {
 	require.Equal(t, map[string]float64{"x|c": 6}, d.flush())
 }
 
+func TestB067ManyOnes(t *testing.T) {
+	d := newDaemon(t, 1)
+	ones := make([]float64, 1<<12)
+	for i := range ones {
+		ones[i] = 1
+	}
+	s := metric.Sample{Kind: metric.Counter, Name: []byte("x"), Values: ones, Rate: 1}
+	for range 1 << 12 {
+		d.tables[0].Add(&s, 1, 0)
+	}
+	require.Equal(t, map[string]float64{"x|c": 1 << 24}, d.flush())
+}
+
 func TestSumIsExact(t *testing.T) {
 	s := sum{}
 	for range 10 {

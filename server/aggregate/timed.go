@@ -9,6 +9,9 @@ type timedPoint struct {
 	entry uint32
 }
 
+// isTimed says whether samples of a kind can have a time of their own.
+func isTimed(k metric.Kind) bool { return k == metric.Counter || k == metric.Gauge }
+
 // addTimed passes a sample through as one point: the sum of a counter's values, or the last one of a gauge. The series stays known by it, but
 // has no value in the interval.
 func (t *Table) addTimed(e *entry, n uint32, s *metric.Sample) Outcome {
