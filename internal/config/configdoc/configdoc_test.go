@@ -22,6 +22,7 @@ func sections() []configdoc.Section {
 		{Title: "Daemon", Text: "What the daemon does.", Value: sample.Default()},
 		{Title: "Sink file", Value: &sample.TLS{CAFile: "x"}, Under: []string{"sinks:", "  - kind: file", "    config:"}},
 		{Title: "Sink blackhole", Value: struct{}{}, Under: []string{"sinks:", "  - kind: blackhole"}},
+		{Title: "Two keys", Value: sample.Default(), Keys: []string{"debug", "interval"}, Under: []string{"again:"}},
 	}
 }
 
@@ -82,10 +83,12 @@ func TestEveryKeyNeedsAComment(t *testing.T) {
 		{Title: "c", Value: struct {
 			X int `yaml:"x"`
 		}{}},
+		{Title: "d", Value: sample.TLS{}, Keys: []string{"key", "nosuch"}},
 	}
 	_, err = source.AppendReference(nil, bad)
 	assert.EqualError(t, err, "sample.Uncommented.A has no comment\nsample.Uncommented.C has no comment\nsection b: int is no struct\n"+
-		"struct { X int \"yaml:\\\"x\\\"\" } is not of the module github.com/veneurd/veneur")
+		"struct { X int \"yaml:\\\"x\\\"\" } is not of the module github.com/veneurd/veneur\n"+
+		"section d: sample.TLS has no key nosuch")
 	_, err = source.AppendExample(nil, bad)
 	assert.ErrorContains(t, err, "sample.Uncommented.A has no comment")
 	_, err = configdoc.NewSource(t.TempDir())

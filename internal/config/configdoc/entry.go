@@ -16,6 +16,8 @@ type Section struct {
 	Title string
 	Text  string // Markdown below the title, of one or more paragraphs; optional
 	Value any    // the struct with its defaults
+	// Keys are those of the struct that the section is about, and nothing of what is obsolete; nil is everything.
+	Keys []string
 	// Under are the lines of YAML that lead to the struct, when its keys are not those of the file itself: "metric_sinks:",
 	// "  - kind: localfile", "    config:". The example shows such a section commented out.
 	Under []string
@@ -25,7 +27,7 @@ type Section struct {
 type entry struct {
 	field   config.Field
 	value   reflect.Value
-	comment string
+	comment string // with the names of fields as marked keys
 	form    form
 	below   []entry // of the struct that the key, or each element, holds
 }
@@ -46,7 +48,19 @@ func (s *Source) entries(section Section) ([]entry, error) {
 	if v.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("section %s: %T is no struct", section.Title, section.Value)
 	}
-	return s.structEntries(v, nil)
+	all, err := s.structEntries(v, nil)
+	if section.Keys == nil {
+		return all, err
+	}
+	var entries []entry
+	for _, key := range section.Keys {
+		i := slices.IndexFunc(all, func(e entry) bool { return e.field.Key == key })
+		if i < 0 {
+			return nil, errors.Join(err, fmt.Errorf("section %s: %T has no key %s", section.Title, section.Value, key))
+		}
+		entries = append(entries, all[i])
+	}
+	return entries, err
 }
 
 func (s *Source) structEntries(v reflect.Value, above []reflect.Type) ([]entry, error) {
@@ -54,10 +68,11 @@ func (s *Source) structEntries(v reflect.Value, above []reflect.Type) ([]entry, 
 	errs := []error{err}
 	above = append(above, v.Type())
 	var entries []entry
+	mark := keyMarker(fields)
 	for _, f := range fields {
 		comment, err := s.comment(f.Owner, f.Name)
 		errs = append(errs, err)
-		e := entry{field: f, comment: comment, value: v.FieldByIndex(f.Index)}
+		e := entry{field: f, comment: mark(comment), value: v.FieldByIndex(f.Index)}
 		var inner reflect.Value
 		if e.form, inner = below(e.value); e.form != plainForm && !slices.Contains(above, inner.Type()) {
 			e.below, err = s.structEntries(inner, above)

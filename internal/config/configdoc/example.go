@@ -27,44 +27,44 @@ func (s *Source) AppendExample(dst []byte, sections []Section) ([]byte, error) {
 		rule := strings.Repeat("-", max(3, width-len(section.Title)-5))
 		dst = fmt.Appendf(dst, "# -- %s %s\n\n", section.Title, rule)
 		if len(section.Under) == 0 {
-			dst = appendEntries(dst, entries, 0)
+			dst = appendEntries(dst, entries, 0, shown{})
 			continue
 		}
 		last := section.Under[len(section.Under)-1]
 		indent := len(last) - len(strings.TrimLeft(last, " ")) + 2
 		block := []byte(strings.Join(section.Under, "\n") + "\n")
-		dst = appendCommented(dst, appendEntries(block, entries, indent), 0)
+		dst = appendCommented(dst, appendEntries(block, entries, indent, shown{}), 0)
 	}
 	return dst, errors.Join(errs...)
 }
 
-func appendEntries(dst []byte, entries []entry, indent int) []byte {
+func appendEntries(dst []byte, entries []entry, indent int, before shown) []byte {
 	for i, e := range entries {
 		if i > 0 && indent == 0 {
 			dst = append(dst, '\n')
 		}
-		for paragraph := range strings.SplitSeq(e.comment, "\n") {
+		for paragraph := range strings.SplitSeq(unmarked(e.comment), "\n") {
 			dst = appendWrapped(dst, paragraph, indent)
 		}
-		dst = appendEntry(dst, e, indent)
+		dst = appendEntry(dst, e, indent, before)
 	}
 	return dst
 }
 
-func appendEntry(dst []byte, e entry, indent int) []byte {
+func appendEntry(dst []byte, e entry, indent int, before shown) []byte {
 	var block []byte
 	switch {
 	case e.form == structForm && len(e.below) > 0:
-		block = appendEntries(fmt.Appendf(nil, "%*s%s:\n", indent, "", e.field.Key), e.below, indent+2)
-	case !unset(e.value) || len(e.below) == 0:
+		block = appendEntries(fmt.Appendf(nil, "%*s%s:\n", indent, "", e.field.Key), e.below, indent+2, before)
+	case !unset(e.value) || len(e.below) == 0 || before.again(e, e.field.Key) != "":
 		block = fmt.Appendf(nil, "%*s%s: %s\n", indent, "", e.field.Key, config.AppendValue(nil, e.value.Interface()))
 	case e.form == listForm:
 		block = fmt.Appendf(nil, "%*s%s:\n", indent, "", e.field.Key)
-		element := appendEntries(nil, e.below, indent+4)
+		element := appendEntries(nil, e.below, indent+4, before)
 		block = append(block, dashed(element, indent+2)...)
 	default:
 		block = fmt.Appendf(nil, "%*s%s:\n%*sname:\n", indent, "", e.field.Key, indent+2, "")
-		block = appendEntries(block, e.below, indent+4)
+		block = appendEntries(block, e.below, indent+4, before)
 	}
 	if unset(e.value) {
 		return appendCommented(dst, block, indent)
