@@ -115,9 +115,7 @@ func (c *Config) Validate() error {
 		sinkName(&faults, path, s.Kind, &s.Name, metricNames, i)
 		faults.AddIn(path, s.Rules.Validate())
 		faults.AddIn(path, s.Delivery.Validate())
-		if configured := configure(&faults, path, s.Kind, s.Config); configured != nil && !configured.TakesMetrics() {
-			faults.Add(config.Join(path, "kind"), "%s %v", s.Kind, sinks.ErrNoMetrics)
-		}
+		configure(&faults, path, s.Kind, s.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
 	}
 	spanNames := map[string]int{}
 	for i := range c.SpanSinks {
@@ -125,9 +123,7 @@ func (c *Config) Validate() error {
 		path := index("span_sinks", i)
 		sinkName(&faults, path, s.Kind, &s.Name, spanNames, i)
 		faults.AddIn(path, s.Delivery.Validate())
-		if configured := configure(&faults, path, s.Kind, s.Config); configured != nil && !configured.TakesSpans() {
-			faults.Add(config.Join(path, "kind"), "%s %v", s.Kind, sinks.ErrNoSpans)
-		}
+		configure(&faults, path, s.Kind, s.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
 	}
 	names := make([]string, len(c.MetricSinks))
 	for i := range c.MetricSinks {
@@ -150,13 +146,17 @@ func sinkName(faults *config.Faults, path, kind string, name *string, taken map[
 	taken[*name] = i
 }
 
-// configure decodes the configuration of a kind, or notes why it cannot.
-func configure(faults *config.Faults, path, kind string, raw config.Raw) *sinks.Configured {
+// configure decodes the configuration of a kind that takes what it is to take, or notes why it cannot and returns nil.
+func configure(faults *config.Faults, path, kind string, raw config.Raw, takes func(sinks.Kind) bool, refusal error) *sinks.Configured {
 	var names []string
 	for _, k := range all.Kinds() {
 		names = append(names, k.Name())
 		if k.Name() != kind {
 			continue
+		}
+		if !takes(k) {
+			faults.Add(config.Join(path, "kind"), "%s %v", kind, refusal)
+			return nil
 		}
 		configured, err := k.Configure(raw.Decode)
 		faults.AddIn(config.Join(path, "config"), err)

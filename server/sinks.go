@@ -17,7 +17,7 @@ func (s *Server) buildSinks() (targets []flush.Target, err error) {
 	for i := range s.config.MetricSinks {
 		c := &s.config.MetricSinks[i]
 		path := index("metric_sinks", i)
-		configured := configure(&faults, path, c.Kind, c.Config)
+		configured := configure(&faults, path, c.Kind, c.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
 		if configured == nil {
 			continue
 		}
@@ -40,7 +40,7 @@ func (s *Server) buildSinks() (targets []flush.Target, err error) {
 	for i := range s.config.SpanSinks {
 		c := &s.config.SpanSinks[i]
 		path := index("span_sinks", i)
-		configured := configure(&faults, path, c.Kind, c.Config)
+		configured := configure(&faults, path, c.Kind, c.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
 		if configured == nil {
 			continue
 		}

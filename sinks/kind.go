@@ -35,9 +35,10 @@ type Config interface {
 
 // Kind is one kind of sink: how it is configured and built. Kinds are listed in package sinks/all, nowhere else.
 type Kind struct {
-	name      string
-	configure func(decode func(into any) error) (*Configured, error)
-	defaults  func() any
+	name           string
+	metrics, spans bool // what it takes
+	configure      func(decode func(into any) error) (*Configured, error)
+	defaults       func() any
 }
 
 // Configured is a kind with a valid configuration, not yet built.
@@ -59,7 +60,9 @@ func Define[C any, P interface {
 	spans func(C, Settings) (SpanSink, error),
 ) Kind {
 	return Kind{
-		name: name,
+		name:    name,
+		metrics: metrics != nil,
+		spans:   spans != nil,
 		defaults: func() any {
 			c := defaults()
 			return &c
@@ -87,6 +90,12 @@ func Define[C any, P interface {
 // Name is what a user writes after "kind:".
 func (k Kind) Name() string { return k.name }
 
+// TakesMetrics says whether the kind can be a metric sink.
+func (k Kind) TakesMetrics() bool { return k.metrics }
+
+// TakesSpans says whether the kind can be a span sink.
+func (k Kind) TakesSpans() bool { return k.spans }
+
 // Defaults returns a pointer to a fresh configuration struct with the kind's defaults.
 func (k Kind) Defaults() any { return k.defaults() }
 
@@ -95,12 +104,6 @@ func (k Kind) Defaults() any { return k.defaults() }
 func (k Kind) Configure(decode func(into any) error) (*Configured, error) {
 	return k.configure(decode)
 }
-
-// TakesMetrics says whether the kind can be a metric sink.
-func (c *Configured) TakesMetrics() bool { return c.metrics != nil }
-
-// TakesSpans says whether the kind can be a span sink.
-func (c *Configured) TakesSpans() bool { return c.spans != nil }
 
 // Metrics builds the metric sink, or returns ErrNoMetrics.
 func (c *Configured) Metrics(s Settings) (MetricSink, error) {

@@ -38,6 +38,8 @@ func TestErrorClasses(t *testing.T) {
 func TestKindConfiguresOverItsDefaults(t *testing.T) {
 	kind := LinesKind()
 	assert.Equal(t, "lines", kind.Name())
+	assert.True(t, kind.TakesMetrics())
+	assert.False(t, kind.TakesSpans())
 	configured, err := kind.Configure(func(into any) error {
 		assert.Equal(t, &LinesConfig{Separator: " "}, into)
 		into.(*LinesConfig).Separator = "="
