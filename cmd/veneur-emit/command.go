@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -20,44 +18,49 @@ const (
 	exitSignal        = 128 // plus the number of the signal
 )
 
-// timed is how a command went.
+// timed is how a command went. Of what was not a command only took is set.
 type timed struct {
 	start time.Time
 	took  time.Duration
 	code  int
 }
 
-// runCommand runs the command with our standard streams. Signals that are meant to end us are passed on to it, and we wait for what it makes
-// of them: its exit code is ours.
-func (o *options) runCommand(ctx context.Context, environ []string, spanID int64, s streams) timed {
+// runCommand runs the command with our standard streams. Signals are passed on to it, and we wait for what it makes of them: its exit
+// code is ours. An error says that it was never started.
+func (o *options) runCommand(ctx context.Context, environ []string, spanID int64, s streams) (timed, error) {
 	cmd := exec.CommandContext(ctx, o.args[0], o.args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.out, s.err
 	cmd.Env = environ
 	if o.ssf && o.span.traceID != 0 {
-		cmd.Env = append(append([]string(nil), environ...),
-			envTraceID+"="+strconv.FormatInt(o.span.traceID, 10),
-			envParentID+"="+strconv.FormatInt(spanID, 10))
+		cmd.Env = withSpan(environ, o.span.traceID, spanID)
 	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, sig := range passedOn {
+		// What we were started to ignore, by nohup or by a shell for a job in the background, the command is to ignore as well: it
+		// does so as long as we do.
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
 	defer signal.Stop(signals)
 
 	t := timed{start: time.Now()}
 	if err := cmd.Start(); err != nil {
 		t.code = notStarted(err)
-		fmt.Fprintf(s.err, "veneur-emit: %v\n", err)
-		return t
+		return t, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
 		select {
 		case received := <-signals:
-			_ = cmd.Process.Signal(received) // it may have ended meanwhile
+			if !typed(received) {
+				_ = cmd.Process.Signal(received) // it may have ended meanwhile
+			}
 		case err := <-ended:
 			t.took = time.Since(t.start)
 			t.code = exitCode(err)
-			return t
+			return t, nil
 		}
 	}
 }

@@ -4,84 +4,66 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/veneurd/veneur/ssf"
 )
 
-// newSpan returns the span that carries what the command line reports: the samples, and a trace span as well where a trace is given.
-// took is the time of a command that started at start; start is zero without one.
-func (o *options) newSpan(id int64, start time.Time, took time.Duration, failed bool) (*ssf.SSFSpan, error) {
-	span := &ssf.SSFSpan{
-		Service: validText(o.span.service),
-		Error:   o.span.failed || failed,
-	}
-	if err := o.addSamples(span, took); err != nil {
-		return nil, err
-	}
+// newSpan returns the span that carries what the command line reports: the samples, and where a trace is given the span of id as well.
+func (o *options) newSpan(id int64, t timed) *ssf.SSFSpan {
+	span := &ssf.SSFSpan{Metrics: o.samples(t.took)}
 	if o.span.traceID == 0 {
-		if o.span.wants {
-			return nil, fmt.Errorf("a span needs -trace_id or %s", envTraceID)
-		}
-		return span, nil
+		return span
 	}
 	span.TraceId, span.Id, span.ParentId = o.span.traceID, id, o.span.parentID
-	span.Name = validText(o.name)
+	span.Name = cleanName(o.name)
+	span.Service = cleanText(o.span.service)
 	span.Indicator = o.span.indicator
-	span.Tags = append(tagList(o.tag), tagList(o.span.tags)...)
-	return span, o.setTimes(span, start, took)
+	span.Error = o.span.failed || t.code != 0
+	for _, tag := range append(spanTags(o.tag), spanTags(o.span.tags)...) {
+		span.SetTag(tag.Key, tag.Value)
+	}
+	start, end := o.times(t)
+	span.StartTimestamp, span.EndTimestamp = start.UnixNano(), end.UnixNano()
+	return span
 }
 
 // newSpanID is random and positive, as the ids of the original's client are.
 func newSpanID() int64 { return rand.Int64N(math.MaxInt64) + 1 }
 
-func (o *options) setTimes(span *ssf.SSFSpan, start time.Time, took time.Duration) error {
-	end := time.Now()
-	if !start.IsZero() {
-		end = start.Add(took)
+// times returns when the span started and ended. What the flags say goes before what was measured; where they say only one of the two,
+// the time that was taken gives the other, and a start alone lasts until now.
+func (o *options) times(t timed) (start, end time.Time) {
+	start, end = o.span.start.Time, o.span.end.Time
+	switch {
+	case !start.IsZero() && !end.IsZero():
+	case !start.IsZero() && (o.command || o.given["timing"]):
+		end = start.Add(t.took)
+	case !start.IsZero():
+		end = time.Now()
+	case !end.IsZero():
+		start = end.Add(-t.took)
+	case o.command:
+		start, end = t.start, t.start.Add(t.took)
+	default:
+		end = time.Now()
+		start = end.Add(-t.took)
 	}
-	if o.span.end != "" {
-		t, err := parseTime(o.span.end)
-		if err != nil {
-			return fmt.Errorf("-span_endtime %q %w", o.span.end, err)
-		}
-		end = t
-	}
-	if start.IsZero() {
-		start = end.Add(-took)
-	}
-	if o.span.start != "" {
-		t, err := parseTime(o.span.start)
-		if err != nil {
-			return fmt.Errorf("-span_starttime %q %w", o.span.start, err)
-		}
-		start = t
-	}
-	if end.Before(start) {
-		return fmt.Errorf("the span ends (%s) before it starts (%s)", end.Format(time.RFC3339Nano), start.Format(time.RFC3339Nano))
-	}
-	span.StartTimestamp, span.EndTimestamp = start.UnixNano(), end.UnixNano()
-	return nil
+	return start, end
 }
 
-func (o *options) addSamples(span *ssf.SSFSpan, took time.Duration) error {
-	tags, name := tagList(o.tag), validText(o.name)
+func (o *options) samples(took time.Duration) []ssf.SSFSample {
+	tags, name := spanTags(o.tag), cleanName(o.name)
+	var samples []ssf.SSFSample
 	add := func(s ssf.SSFSample) {
 		s.Tags = tags
-		span.Metrics = append(span.Metrics, s)
+		samples = append(samples, s)
 	}
 	if o.given["gauge"] {
-		if err := fitsFloat32("-gauge", o.gauge); err != nil {
-			return err
-		}
 		add(ssf.Gauge(name, float32(o.gauge), nil))
 	}
 	if o.given["count"] {
-		if err := fitsFloat32("-count", o.count); err != nil {
-			return err
-		}
-		for _, part := range float32Parts(o.count) {
+		for _, part := range float32Parts(float64(o.count)) {
 			add(ssf.Count(name, part, nil))
 		}
 	}
@@ -89,15 +71,15 @@ func (o *options) addSamples(span *ssf.SSFSpan, took time.Duration) error {
 		add(ssf.Timing(name, took, time.Millisecond, nil))
 	}
 	if o.given["set"] {
-		add(ssf.Set(name, validText(o.set), nil))
+		add(ssf.Set(name, cleanText(o.set), nil))
 	}
-	return nil
+	return samples
 }
 
 // A sample's value is a float32 on the wire, and a larger number would arrive as an infinity.
-func fitsFloat32(flag string, v float64) error {
+func fitsFloat32(flag string, v number) error {
 	if math.IsInf(float64(float32(v)), 0) {
-		return fmt.Errorf("%s %v is beyond ±%v, the largest that SSF can carry; leave -ssf out", flag, v, float32(math.MaxFloat32))
+		return fmt.Errorf("%s %v is beyond ±%v, the largest that SSF can carry: leave -ssf out", flag, v, float32(math.MaxFloat32))
 	}
 	return nil
 }
@@ -115,18 +97,3 @@ func float32Parts(v float64) []float32 {
 		rest -= float64(part)
 	}
 }
-
-// tagList splits "k:v,k" at commas; a tag without a colon has an empty value.
-func tagList(s string) []ssf.Tag {
-	var tags []ssf.Tag
-	for item := range strings.SplitSeq(s, ",") {
-		if item == "" {
-			continue
-		}
-		key, value, _ := strings.Cut(item, ":")
-		tags = append(tags, ssf.Tag{Key: validText(key), Value: validText(value)})
-	}
-	return tags
-}
-
-func validText(s string) string { return strings.ToValidUTF8(s, "_") }

@@ -2,125 +2,168 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
+// The modes.
+const (
+	modeMetric = "metric"
+	modeEvent  = "event"
+	modeCheck  = "sc"
+)
+
+// What a flag is about, beside the modes.
+const (
+	aboutAnything = ""     // anything that is sent
+	aboutSending  = "send" // how and where: the only flags that go with -
+)
+
+// about says what a flag is about.
+func about(name string) string {
+	switch {
+	case slices.Contains([]string{"hostport", "debug", "grpc", "proxy"}, name):
+		return aboutSending
+	case name == "tag" || name == "mode":
+		return aboutAnything
+	case strings.HasPrefix(name, "e_"):
+		return modeEvent
+	case strings.HasPrefix(name, "sc_"):
+		return modeCheck
+	default:
+		return modeMetric
+	}
+}
+
+var describes = map[string]string{
+	modeMetric: "a metric or a span",
+	modeEvent:  "an event",
+	modeCheck:  "a service check",
+}
+
 // validate says the first thing that is wrong, in words that say what to write.
-func (o *options) validate() error {
-	if err := o.inferMode(); err != nil {
+func (o *options) validate(f *flag.FlagSet) error {
+	if o.stdin {
+		return o.validateStdin(f)
+	}
+	if err := o.inferMode(f); err != nil {
 		return err
 	}
-	switch {
-	case o.stdin:
-		return o.validateStdin()
-	case o.mode == modeEvent:
+	switch o.mode.chosen {
+	case modeEvent:
 		return o.validateEvent()
-	case o.mode == modeCheck:
+	case modeCheck:
 		return o.validateCheck()
 	default:
 		return o.validateMetric()
 	}
 }
 
-// inferMode takes the mode from the other flags where -mode does not say it, and refuses flags of another mode.
-func (o *options) inferMode() error {
-	event, check := o.anyGiven("e_"), o.anyGiven("sc_")
-	switch o.mode {
-	case "":
-		o.mode = modeMetric
-		switch {
-		case event && check:
-			return errors.New("an event and a service check are sent one at a time")
-		case event:
-			o.mode = modeEvent
-		case check:
-			o.mode = modeCheck
+func (o *options) validateStdin(f *flag.FlagSet) (err error) {
+	f.Visit(func(fl *flag.Flag) {
+		if err == nil && about(fl.Name) != aboutSending {
+			err = fmt.Errorf("-%s says nothing about -, which sends lines as they are", fl.Name)
 		}
-	case modeMetric, modeEvent, modeCheck:
-	default:
-		return fmt.Errorf("-mode %q is none of metric, event, sc", o.mode)
-	}
-	if event && o.mode != modeEvent {
-		return fmt.Errorf("-e_… flags describe an event; -mode is %s", o.mode)
-	}
-	if check && o.mode != modeCheck {
-		return fmt.Errorf("-sc_… flags describe a service check; -mode is %s", o.mode)
-	}
-	if o.mode != modeMetric && !o.stdin {
-		for _, name := range append([]string{"name", "gauge", "count", "timing", "set", "tag", "command", "ssf"}, spanFlags...) {
-			if o.given[name] {
-				return fmt.Errorf("-%s describes a metric or a span; -mode is %s", name, o.mode)
-			}
-		}
-		if len(o.args) > 0 {
-			return fmt.Errorf("unexpected argument %q", o.args[0])
-		}
-	}
-	return nil
+	})
+	return err
 }
 
-func (o *options) anyGiven(prefix string) bool {
-	for name := range o.given {
-		if strings.HasPrefix(name, prefix) {
-			return true
+// inferMode takes the mode from the other flags where -mode does not say it, and refuses flags of another mode. Of an event or a check,
+// which never can be meant by accident, it goes by the first flag.
+func (o *options) inferMode(f *flag.FlagSet) (err error) {
+	because := "-mode " + o.mode.chosen
+	f.Visit(func(fl *flag.Flag) {
+		if mode := about(fl.Name); o.mode.chosen == "" && (mode == modeEvent || mode == modeCheck) {
+			o.mode.chosen, because = mode, "-"+fl.Name
 		}
+	})
+	if o.mode.chosen == "" {
+		o.mode.chosen = modeMetric
 	}
-	return false
-}
-
-func (o *options) validateStdin() error {
-	for name := range o.given {
-		if !slices.Contains([]string{"hostport", "debug", "grpc", "proxy"}, name) {
-			return fmt.Errorf("-%s has no meaning with -, which sends lines as they are", name)
+	f.Visit(func(fl *flag.Flag) {
+		mode := about(fl.Name)
+		if err == nil && mode != aboutSending && mode != aboutAnything && mode != o.mode.chosen {
+			err = fmt.Errorf("-%s describes %s, and %s asks for %s: send one at a time", fl.Name, describes[mode], because, describes[o.mode.chosen])
 		}
-	}
-	return nil
+	})
+	return err
 }
 
 func (o *options) validateMetric() error {
 	values := o.given["gauge"] || o.given["count"] || o.given["timing"] || o.given["set"]
+	span := o.ssf && o.span.traceID != 0
 	switch {
 	case o.command && len(o.args) == 0:
 		return errors.New("-command needs a command after the flags")
 	case o.command && o.given["timing"]:
-		return errors.New("-command measures the time itself; leave -timing out")
+		return errors.New("-command measures the time itself: leave -timing out")
 	case !o.command && len(o.args) > 0:
-		return fmt.Errorf("unexpected argument %q; to time a command put -command before it", o.args[0])
-	case o.span.wants && !o.ssf:
-		return errors.New("a span goes over SSF: add -ssf")
-	case o.name == "" && (values || o.command):
+		return o.unexpected()
+	case !o.ssf && o.firstSpanFlag() != "":
+		return fmt.Errorf("-%s describes a span, and spans go over SSF: add -ssf", o.firstSpanFlag())
+	case o.ssf && !values && !o.command && !span && o.firstSpanFlag() != "":
+		return fmt.Errorf("a span needs -trace_id or %s", envTraceID)
+	case !values && !o.command && !span:
+		return errors.New("nothing to send: give -count, -gauge, -timing, -set or -command, an event or a service check")
+	case o.name == "":
 		return errors.New("-name is required")
-	case o.name == "" && o.span.traceID != 0 && o.ssf:
-		return errors.New("-name is required: it is the name of the span")
-	case !values && !o.command && !(o.ssf && o.span.traceID != 0):
-		return errors.New("nothing to send: give -count, -gauge, -timing, -set, -command, an event or a service check")
 	case o.given["set"] && o.set == "":
 		return errors.New("-set needs a member that is not empty")
+	case span && !o.span.start.IsZero() && !o.span.end.IsZero() && o.span.end.Before(o.span.start.Time):
+		return errors.New("-span_endtime is before -span_starttime")
+	case span && o.span.end.IsZero() && !o.command && !o.given["timing"] && o.span.start.After(time.Now()):
+		return errors.New("-span_starttime is still to come: give -span_endtime or -timing")
+	}
+	if o.ssf {
+		return errors.Join(fitsFloat32("-gauge", o.gauge), fitsFloat32("-count", o.count))
 	}
 	return nil
 }
 
+// unexpected says what is wrong with an argument that is no flag.
+func (o *options) unexpected() error {
+	arg := o.args[0]
+	if o.flagSet().Lookup(arg) != nil {
+		return fmt.Errorf("unexpected argument %q: is it a flag? Write -%s", arg, arg)
+	}
+	return fmt.Errorf("unexpected argument %q: flags go before it; to time a command write -command before it", arg)
+}
+
+// firstSpanFlag returns the first flag given that only a span has a use for, or "".
+func (o *options) firstSpanFlag() string {
+	for _, name := range []string{
+		"trace_id", "parent_span_id", "span_service", "span_starttime", "span_endtime", "span_tags", "indicator", "error",
+	} {
+		if o.given[name] {
+			return name
+		}
+	}
+	return ""
+}
+
 func (o *options) validateEvent() error {
-	e := &o.event
 	switch {
-	case e.title == "":
+	case len(o.args) > 0:
+		return o.unexpected()
+	case o.event.title == "":
 		return errors.New("-e_title is required")
 	case !o.given["e_text"]:
-		return errors.New("-e_text is required")
-	case e.priority != "normal" && e.priority != "low":
-		return fmt.Errorf("-e_priority %q is neither normal nor low", e.priority)
-	case !slices.Contains([]string{"error", "warning", "info", "success"}, e.alertType):
-		return fmt.Errorf("-e_alert_type %q is none of error, warning, info, success", e.alertType)
+		return errors.New("-e_text is required; it may be empty")
 	}
 	return nil
 }
 
 func (o *options) validateCheck() error {
-	if o.check.name == "" {
+	switch {
+	case len(o.args) > 0:
+		return o.unexpected()
+	case o.check.name == "":
 		return errors.New("-sc_name is required")
+	case !o.given["sc_status"]:
+		return errors.New("-sc_status is required: 0 or OK, 1 or WARNING, 2 or CRITICAL, 3 or UNKNOWN")
 	}
-	_, err := parseStatus(o.check.status)
-	return err
+	return nil
 }
