@@ -22,7 +22,7 @@ type Config struct {
 	Hostname string `yaml:"hostname"`
 	// OmitEmptyHostname leaves an empty hostname empty.
 	OmitEmptyHostname bool `yaml:"omit_empty_hostname"`
-	// Debug logs what is of interest while looking for a fault.
+	// Debug logs messages of the level debug too.
 	Debug bool `yaml:"debug"`
 
 	Ingest    ingest.Config    `yaml:",inline"`
@@ -43,7 +43,7 @@ type MetricSinkConfig struct {
 	Kind string `yaml:"kind"`
 	// Name by which routes, veneursinkonly and self metrics know it; by default its kind.
 	Name string `yaml:"name"`
-	// Config is that of the kind.
+	// Config holds the keys of the kind, see the section of each.
 	Config config.Raw `yaml:"config"`
 
 	Rules    flush.Rules     `yaml:",inline"`
@@ -59,7 +59,7 @@ type SpanSinkConfig struct {
 	Kind string `yaml:"kind"`
 	// Name by which self metrics know it; by default its kind.
 	Name string `yaml:"name"`
-	// Config is that of the kind.
+	// Config holds the keys of the kind, see the section of each.
 	Config config.Raw `yaml:"config"`
 
 	Delivery delivery.SpanConfig `yaml:",inline"`

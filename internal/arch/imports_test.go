@@ -30,6 +30,7 @@ var layers = []struct {
 	{"ssf", "internal/..."},
 	{"ssf/ssftest", "ssf internal/..."},
 	{"internal/*", "internal/..."},
+	{"docs/generate", "server server/* sinks sinks/* protocol/... ssf internal/..."}, // it writes documents of their structs and tables
 }
 
 // kits are packages for tests, which only tests and each other import.
@@ -181,6 +182,9 @@ func TestTheImportTable(t *testing.T) {
 		{"ssf", "internal/invariants", false, ""},
 		{"internal/config", "protocol", false, "strictly down"},
 		{"internal/config", "internal/telemetry", false, ""},
+		{"docs/generate", "sinks/all", false, ""},
+		{"docs/generate", "server/servertest", false, "for tests only"},
+		{"server", "docs/generate", false, "strictly down"},
 		{"newfolder", "ssf", false, "no rule"},
 	} {
 		t.Run(fmt.Sprint(tt.from, " ", tt.to, " ", tt.test), func(t *testing.T) {

@@ -20,7 +20,7 @@ var mayPanic = map[string]string{
 // forbidden are calls, by import path and function.
 var forbidden = map[string]struct {
 	names []string
-	cmd   bool // allowed in cmd
+	cmd   bool // allowed in commands
 	why   string
 }{
 	"github.com/sirupsen/logrus": {
@@ -71,7 +71,7 @@ func judgeSource(f *file) (findings []string) {
 				return true
 			}
 			for path, calls := range forbidden {
-				if pkg.Name != f.localName(path) || calls.cmd && matches("cmd/*", f.pkg) || f.test && path == "os" {
+				if pkg.Name != f.localName(path) || calls.cmd && (matches("cmd/*", f.pkg) || f.ast.Name.Name == "main") || f.test && path == "os" {
 					continue
 				}
 				for _, name := range calls.names {

@@ -8,7 +8,7 @@ import (
 
 // Config says when intervals end and what a histogram gives.
 type Config struct {
-	// Interval is how often aggregates are flushed to the sinks.
+	// Interval is how often aggregates are flushed to the sinks, from 10ms to 24h.
 	Interval time.Duration `yaml:"interval"`
 	// SynchronizeWithInterval ends intervals at whole multiples of the interval by the wall clock (:00, :10, :20 for ten
 	// seconds), so that hosts agree; the first one is then shorter.
@@ -18,9 +18,10 @@ type Config struct {
 	// FlushWatchdogMissedFlushes ends the process with an error and every goroutine's stack in the log when this many
 	// intervals pass without a flush; 0 turns the watchdog off.
 	FlushWatchdogMissedFlushes int `yaml:"flush_watchdog_missed_flushes"`
-	// Percentiles are the quantiles a histogram gives, each above 0 and below 1. 0.99 gives x.99percentile.
+	// Percentiles are the quantiles a histogram gives, each above 0 and below 1: 0.99 gives x.99percentile. 50 at most.
 	Percentiles []float64 `yaml:"percentiles"`
-	// Aggregates are what else a histogram gives: min, max, median, avg, count, sum, hmean.
+	// Aggregates are what else a histogram gives: min, max, median, avg, count, sum, hmean (the harmonic mean, which is left out where it is
+	// not defined: with a value of 0, or values of both signs). x.count is a counter, all others are gauges.
 	Aggregates []string `yaml:"aggregates"`
 	// MetricSinkRouting decides which metric sinks get which points. Without it every sink gets all; with it, a point gets to the
 	// sinks that at least one route names, and to none when there is no such route.

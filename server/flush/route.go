@@ -9,7 +9,7 @@ import (
 
 // RouteConfig sends the points it matches to some sinks and the others to others.
 type RouteConfig struct {
-	// Name is for people: it stands in error messages.
+	// Name is for people; nothing else reads it.
 	Name string `yaml:"name"`
 	// Match lists sets of points; a point matches the route when it is in any of them.
 	Match []Match `yaml:"match"`
