@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/veneurd/veneur/internal/invariants"
 	"github.com/veneurd/veneur/internal/telemetry"
 )
 
@@ -110,7 +111,7 @@ func (d *datagrams) read(ctx context.Context, s *socket, in *intake) error {
 		switch {
 		case err == nil:
 			pause = 0
-			in.datagrams(d.src, packets, time.Now())
+			d.take(in, packets)
 			continue
 		case ctx.Err() != nil:
 			return nil
@@ -136,7 +137,17 @@ func (d *datagrams) drain(s *socket, in *intake) {
 		if err != nil || len(packets) == 0 {
 			return
 		}
-		in.datagrams(d.src, packets, time.Now())
+		d.take(in, packets)
+	}
+}
+
+// take hands on what was just received, after which it is not valid any more.
+func (d *datagrams) take(in *intake, packets []packet) {
+	in.datagrams(d.src, packets, time.Now())
+	if invariants.Enabled {
+		for i := range packets {
+			invariants.Mangle(packets[i].data)
+		}
 	}
 }
 

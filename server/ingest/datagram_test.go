@@ -28,7 +28,9 @@ func TestDatagrams(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := start(t, statsd(tt.address))
+			c := statsd(tt.address)
+			c.NumReaders = 3
+			r := start(t, c)
 			r.send(0, "a:1|c|#x:y\nbad\r\n\nb:2.5|g\n", "a:2|c|@0.5|#x:y")
 			r.wait(4, "ingest.lines")
 			r.stop()
@@ -233,6 +235,36 @@ func TestB086ReaderEndsWhenItsSocketIsGone(t *testing.T) {
 	r.requireValue(0, "ingest.read_errors")
 }
 
+func TestB086FailedReceiveIsTriedAgain(t *testing.T) {
+	peer, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	address := peer.LocalAddr().(*net.UDPAddr)
+	require.NoError(t, peer.Close())
+	// A connected socket is told when nobody is there, by an error of its next receive call.
+	conn, err := net.DialUDP("udp4", nil, address)
+	require.NoError(t, err)
+	r := build(t, statsd(loopback))
+	d := r.in.datagrams[0]
+	s, err := newSocket(conn)
+	require.NoError(t, err)
+	d.sockets = []*socket{s}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- d.Run(ctx) }()
+	write(t, conn, "anybody there?")
+	r.wait(1, "ingest.read_errors")
+	require.Less(t, r.reg.Value("ingest.read_errors"), 10.0)
+
+	peer, err = net.ListenUDP("udp4", address)
+	require.NoError(t, err)
+	defer peer.Close() //nolint:errcheck // a test's end
+	_, err = peer.WriteTo([]byte("a:1|c"), conn.LocalAddr())
+	require.NoError(t, err)
+	r.wait(1, "ingest.samples")
+	cancel()
+	require.NoError(t, <-done)
+}
+
 func TestWhatTheKernelHoldsAtTheStopIsRead(t *testing.T) {
 	for _, address := range []string{loopback, "unixgram://" + filepath.Join(t.TempDir(), "d.sock")} {
 		r := start(t, statsd(address))
@@ -288,4 +320,34 @@ func TestGaugeDeltasIsAnOptionOfTheListener(t *testing.T) {
 	r.stop()
 	require.Equal(t, map[string]float64{"delta": 14, "plain": -1}, r.flush().values)
 	require.Equal(t, loopback+"#2", r.in.Addrs()[1].Listener)
+}
+
+func BenchmarkReceive(b *testing.B) {
+	for _, size := range []int{40, 1400, 8 << 10} {
+		b.Run(fmt.Sprintf("%d bytes", size), func(b *testing.B) {
+			sockets, _, err := openUDP(b.Context(), "udp4", "127.0.0.1:0", 1, defaultReadBuffer)
+			require.NoError(b, err)
+			defer sockets[0].close() //nolint:errcheck // a benchmark's end
+			conn, err := net.Dial("udp4", sockets[0].conn.LocalAddr().String())
+			require.NoError(b, err)
+			defer conn.Close() //nolint:errcheck // a benchmark's end
+			payload := make([]byte, size)
+			datagrams := min(64*60, defaultReadBuffer/2/(2*size+1024)) // what the buffer holds
+			b.ReportAllocs()
+			var receiving time.Duration // stopping the timer would cost more than what is measured
+			for b.Loop() {
+				for range datagrams {
+					_, _ = conn.Write(payload)
+				}
+				begin := time.Now()
+				for got := 0; got < datagrams; {
+					packets, err := sockets[0].receive()
+					require.NoError(b, err)
+					got += len(packets)
+				}
+				receiving += time.Since(begin)
+			}
+			b.ReportMetric(float64(receiving.Nanoseconds())/float64(b.N*datagrams), "ns/datagram")
+		})
+	}
 }

@@ -14,15 +14,13 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
-
-	"github.com/veneurd/veneur/protocol"
 )
 
 const (
-	// The largest message is that of a frame on a stream.
-	maxMessage = protocol.MaxFrame
-	// maxCalls bounds what one connection may have under way, and so the goroutines it costs.
-	maxCalls = 256
+	// maxMessage is the most bytes of a call, as it was with the original.
+	maxMessage = 4 << 20
+	// maxCalls is how many calls a connection may have under way. With maxMessage it bounds what one client can make the daemon hold.
+	maxCalls = 64
 	// grpcGrace is how long, at a stop, calls under way may take to end.
 	grpcGrace = time.Second
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/invariants"
 	"github.com/veneurd/veneur/internal/lifecycle"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/protocol/metric"
@@ -21,6 +22,9 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// exactAllocs says that this build allocates only what the program asks for.
+const exactAllocs = !raceEnabled && !invariants.Enabled
 
 // patience is how long a test waits for what should take no time at all.
 const patience = 10 * time.Second

@@ -42,8 +42,11 @@ func (in *intake) span(data []byte) error {
 
 // refuseSSF counts and returns err, which is one of the reasons of package ssf, or wraps one.
 func (in *intake) refuseSSF(err error, data []byte) error {
-	reason := ssf.Reason("other")
-	_ = errors.As(err, &reason)
+	reason, ok := err.(ssf.Reason) //nolint:errorlint // unwrapped but for framing errors; As would allocate for every bad packet
+	if !ok {
+		reason = "other"
+		_ = errors.As(err, &reason)
+	}
 	in.counts.refusedSSF[reason]++
 	in.log.Note(in.refusedSSFMessage(reason), data)
 	return err

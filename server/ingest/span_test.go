@@ -112,7 +112,7 @@ func TestSpansAreNotCopiedForNobody(t *testing.T) {
 	packets := []packet{{data: []byte(packetOf(span))}}
 	now := time.Now()
 	in.datagrams(src, packets, now)
-	if allocs := testing.AllocsPerRun(100, func() { in.datagrams(src, packets, now) }); allocs > 0 && !raceEnabled {
+	if allocs := testing.AllocsPerRun(100, func() { in.datagrams(src, packets, now) }); allocs > 0 && exactAllocs {
 		t.Errorf("%v allocations a span, want 0", allocs)
 	}
 }
@@ -125,7 +125,7 @@ func TestTruncatedSpanIsRefused(t *testing.T) {
 	big.SetTag("big", strings.Repeat("x", 70_000))
 	write(t, conn, packetOf(big))
 	r.wait(1, "ingest.refused", "reason:truncated")
-	r.requireValue(1, "ingest.truncated")
+	r.wait(1, "ingest.truncated")
 }
 
 // The protobuf of each is wrong, its frame is not: the span after it is taken, on the same connection.
@@ -147,8 +147,9 @@ func TestB142ProtobufLengthLies(t *testing.T) {
 	for n, lie := range lies {
 		write(t, conn, frame(lie.payload)+frame(packetOf(traceSpan(1))))
 		r.wait(float64(n+1), "ingest.spans")
-		r.requireValue(float64(n+1), "ingest.refused")
+		r.wait(float64(n+1), "ingest.refused")
 	}
+	r.requireValue(float64(len(lies)), "ingest.refused")
 	r.requireValue(0, "ingest.connections_closed")
 }
 
@@ -156,7 +157,7 @@ func TestB143NestedGroups(t *testing.T) {
 	r := start(t, ssfAt(tcp))
 	r.send(0, frame(strings.Repeat("\xa3\x06", protocol.MaxFrame/2)), frame(packetOf(traceSpan(1))))
 	r.wait(1, "ingest.spans")
-	r.requireValue(1, "ingest.refused", "protocol:ssf", "reason:depth")
+	r.wait(1, "ingest.refused", "protocol:ssf", "reason:depth")
 }
 
 func TestBrokenFrames(t *testing.T) {
