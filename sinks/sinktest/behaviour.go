@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
 
@@ -30,7 +31,7 @@ func (c *Case) checkEncoding(t testing.TB, sub *subject) {
 	sub.live(t, func() {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		require.NoError(t, sub.sender.lend(ctx, t))
+		c.checkTaken(t, sub, sub.sender.lend(ctx, t))
 		var got []byte
 		switch {
 		case c.Output != nil:
@@ -43,6 +44,17 @@ func (c *Case) checkEncoding(t testing.TB, sub *subject) {
 		require.NotContains(t, string(got), rubbish, "the sink kept what it was lent")
 		Golden(t, c.goldenName(sub), got)
 	})
+}
+
+// checkTaken: the sink takes everything but what it cannot say.
+func (c *Case) checkTaken(t testing.TB, sub *subject, err error) {
+	if c.Refused == 0 || sub.signal.name != "metrics" {
+		require.NoError(t, err)
+		return
+	}
+	var partial *sinks.PartialError
+	require.ErrorAs(t, err, &partial)
+	require.Equal(t, c.Refused, partial.Refused, "%v", err)
 }
 
 // checkLife: however a sink's life ends, it leaves nothing behind, and another one can begin in the same place.

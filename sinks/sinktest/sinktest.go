@@ -26,6 +26,9 @@ type Case struct {
 	// Output returns what the sink has written so far, for the golden file. It is asked while the sink runs. Without it, the requests
 	// to Fake are what was written; without both there is no golden file.
 	Output func(t testing.TB, e *Env) []byte
+	// Refused is how many items of Batch a metric sink has no way to say, such as counters that go down. Its Send then returns a
+	// sinks.PartialError.
+	Refused int
 	// Break makes the next Send fail and Mend makes the one after work again, for a sink that speaks no HTTP. Both may be nil.
 	Break, Mend func(t testing.TB, e *Env)
 }
