@@ -108,7 +108,7 @@ func TestB150MemoryIsBounded(t *testing.T) {
 	s.Insert(member(0))
 	assert.LessOrEqual(t, s.Size(), 80, "one member")
 	n := 1_000_000
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		n = 50_000
 	}
 	for i := range n {
@@ -245,7 +245,7 @@ func TestCardinality(t *testing.T) {
 	assert.Zero(t, cardinality(&counts))
 	counts[0], counts[maxRho] = 0, registers
 	assert.True(t, cardinality(&counts) > 1e18)
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		return
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -87,7 +87,7 @@ func TestBaseOfRegisters(t *testing.T) {
 	}
 	s.raise(9, maxRho)
 	require.NoError(t, again.Decode(s.AppendBinary(nil)))
-	assert.EqualValues(t, 0x0202020202021102, again.words[1])
+	assert.Equal(t, uint64(0x0202020202021102), again.words[1])
 }
 
 // refusals are bytes that lie, by reason.

@@ -1,0 +1,134 @@
+package tdigest
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSize(t *testing.T) {
+	assert.EqualValues(t, 96, unsafe.Sizeof(Digest{}))
+	assert.EqualValues(t, 120, unsafe.Sizeof(rest{}))
+	assert.LessOrEqual(t, digestOf(plain(1)...).Size(), 144, "one sample")
+	assert.LessOrEqual(t, digestOf(upTo(512)...).Size(), 96+4096, "512 samples")
+	d := New(DefaultCompression)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1_000_000 {
+		d.Add(r.NormFloat64(), 1)
+	}
+	assert.LessOrEqual(t, d.Size(), 14<<10, "without end")
+	for range 2000 {
+		d.Add(r.NormFloat64(), float64(1+r.IntN(3)))
+	}
+	assert.LessOrEqual(t, d.Size(), 18<<10, "without end, of unequal weights")
+	d = New(MaxCompression)
+	for _, v := range lognormal(r, 100_000) {
+		d.Add(v, 1)
+	}
+	d.Reset()
+	assert.LessOrEqual(t, d.Size(), 24<<10, "a huge one lets go")
+}
+
+// A pooled digest goes through its forms, is merged, read and written without allocating.
+func TestNoAllocationWhenReused(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	values := lognormal(rand.New(rand.NewPCG(1, 2)), 5000)
+	d, m, o := New(DefaultCompression), New(DefaultCompression), New(DefaultCompression)
+	var wire []byte
+	cycle := func(n, weights int) func() {
+		return func() {
+			d.Reset()
+			m.Reset()
+			for i, v := range values[:n] {
+				d.Add(v, float64(1+i%weights))
+			}
+			d.Freeze()
+			_ = d.Quantile(0.5) + d.Quantile(0.99) + d.Sum()
+			m.Merge(d)
+			m.Merge(d)
+			wire = m.AppendBinary(wire[:0])
+			if err := o.Decode(wire); err != nil {
+				t.Error(err)
+			}
+			m.Merge(o)
+			m.Freeze()
+			d.CopyFrom(m)
+		}
+	}
+	for _, weights := range []int{1, 3} {
+		for _, n := range []int{1, 100, 500, 5000} {
+			run := cycle(n, weights)
+			for range 3 {
+				run()
+			}
+			require.Zero(t, testing.AllocsPerRun(5, run), "%d samples, %d weights", n, weights)
+		}
+	}
+}
+
+// Bytes that announce much take memory by what arrives.
+func TestDecodeAllocatesByWhatArrives(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	d := New(DefaultCompression)
+	_ = d.Decode(entry(1, 1))
+	for _, tt := range refusals {
+		if len(tt.b) < 1000 {
+			assert.Zero(t, testing.AllocsPerRun(5, func() { _ = d.Decode(tt.b) }), tt.name)
+		}
+	}
+	b := message(1000, []float64{0, 10_000}, many(9999)...)
+	d = New(DefaultCompression)
+	require.NoError(t, d.Decode(b))
+	assert.LessOrEqual(t, d.Size(), 3*len(b))
+}
+
+// BenchmarkDigestAdd adds lognormal samples, in intervals of 65,536.
+func BenchmarkDigestAdd(b *testing.B) {
+	const n = 1 << 16
+	values := lognormal(rand.New(rand.NewPCG(1, 2)), n)
+	d := New(DefaultCompression)
+	b.SetBytes(8)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		d.Add(values[i], 1)
+		if i++; i == n {
+			i = 0
+			d.Reset()
+		}
+	}
+}
+
+// BenchmarkDigestMerge merges digests that came by the wire, each of 10,000 samples, as a global daemon does for a series
+// that 64 local ones have.
+func BenchmarkDigestMerge(b *testing.B) {
+	const n = 64
+	r := rand.New(rand.NewPCG(1, 2))
+	arrived := make([]*Digest, n)
+	for i := range arrived {
+		local := New(DefaultCompression)
+		for _, v := range lognormal(r, 10_000) {
+			local.Add(v, 1)
+		}
+		arrived[i] = New(DefaultCompression)
+		require.NoError(b, arrived[i].Decode(local.AppendBinary(nil)))
+		arrived[i].Freeze()
+	}
+	d := New(DefaultCompression)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		d.Merge(arrived[i])
+		if i++; i == n {
+			i = 0
+			d.Reset()
+		}
+	}
+}
