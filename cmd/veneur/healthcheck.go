@@ -34,7 +34,7 @@ func healthcheck(ctx context.Context, address string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "veneur:", err)
 		return exitFailure
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it was only read
 	if response.StatusCode != http.StatusOK {
 		fmt.Fprintf(stderr, "veneur: %s answers %s\n", url, response.Status)
 		return exitFailure

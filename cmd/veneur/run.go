@@ -60,7 +60,10 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	case o.healthcheck:
 		return healthcheck(ctx, c.Admin.HTTPAddress, stderr)
 	case o.print:
-		stdout.Write(config.AppendYAML(nil, &c)) //nolint:errcheck // nobody is left to tell
+		if _, err := stdout.Write(config.AppendYAML(nil, &c)); err != nil {
+			fmt.Fprintln(stderr, "veneur:", err)
+			return exitFailure
+		}
 		return exitOK
 	}
 	return serve(ctx, c, o, stdout, stderr)

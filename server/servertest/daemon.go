@@ -132,7 +132,7 @@ func (d *Daemon) Dial(protocol, network string) net.Conn {
 	d.t.Helper()
 	conn, err := net.Dial(network, d.Addr(protocol, network+"://"))
 	require.NoError(d.t, err)
-	d.t.Cleanup(func() { conn.Close() })
+	d.t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
 
