@@ -64,7 +64,7 @@ func configured(change func(*Config)) Config {
 func build(t testing.TB, c Config) *rig {
 	t.Helper()
 	limits := aggregate.DefaultConfig()
-	limits.MaxEvents, limits.MaxEventBytes = 1<<20, 1<<30
+	limits.MaxEvents, limits.MaxEventBytes, limits.MaxTimedPoints = 1<<20, 1<<30, 1<<30 // only tests of these meet them
 	return buildWithin(t, c, limits)
 }
 
