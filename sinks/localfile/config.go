@@ -1,6 +1,10 @@
 package localfile
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"github.com/veneurd/veneur/internal/config"
 )
 
@@ -12,19 +16,19 @@ const (
 
 // Config says where the lines go and what they look like.
 type Config struct {
-	// Path of the file; it is made when it does not exist and appended to when it does. "-" is standard output. Several sinks may
-	// share a file.
+	// Path of the file; it is made when it does not exist and appended to when it does. "-" is standard output. Several sinks, of several
+	// processes too, may share a file.
 	Path string `yaml:"path" alias:"flush_file"`
-	// Format is ndjson, one JSON object a line, or tsv, one line of tab-separated columns a point.
+	// Format is ndjson, one JSON object a line, or tsv, one line of columns a point.
 	Format string `yaml:"format"`
-	// Delimiter stands between the columns of tsv: one character, by default a tab.
+	// Delimiter stands between the columns of tsv: one character that is no letter, digit or comma; by default a tab.
 	Delimiter string `yaml:"delimiter"`
-	// Mode is the permission of a file that is made, in octal.
+	// Mode is the permission of a file that is made, in octal, before the process's umask.
 	Mode string `yaml:"mode"`
-	// MaxBytes is the size at which the file is renamed to path.1 and a new one begun; 0 never does that. A file that somebody else
-	// renames or removes is noticed at the next flush.
+	// MaxBytes is the size that a file may reach. Before a write that would exceed it the file is renamed to path.1 and a new
+	// one begun; 0 never does that. A file that somebody else renames or removes is noticed at the next write.
 	MaxBytes int64 `yaml:"max_bytes"`
-	// MaxFiles is how many renamed files are kept.
+	// MaxFiles is how many renamed files are kept, path.1 being the newest; with 0 the file is emptied instead.
 	MaxFiles int `yaml:"max_files"`
 }
 
@@ -36,19 +40,22 @@ func DefaultConfig() Config {
 const (
 	minRotation = 4096
 	mostFiles   = 1000
+
+	// notDelimiters stand in lines for something else: numbers, types, tags, escape sequences and their ends. So do letters and digits.
+	notDelimiters = ".-+_,\\\n\r"
 )
 
 // Validate reports every fault.
 func (c *Config) Validate() error {
 	var faults config.Faults
 	if c.Path == "" {
-		faults.Add("path", "must be set: the file to write to")
+		faults.Add("path", "must be set: the file to write to, or - for standard output")
 	}
 	if c.Format != formatTSV && c.Format != formatNDJSON {
 		faults.Add("format", "%q is neither tsv nor ndjson", c.Format)
 	}
-	if r := []rune(c.Delimiter); len(r) != 1 || r[0] == '\n' || r[0] == '\r' || r[0] == '\\' {
-		faults.Add("delimiter", "%q is not one character other than newline and backslash", c.Delimiter)
+	if !isDelimiter(c.Delimiter) {
+		faults.Add("delimiter", "%q is not one character such as a tab, a bar or a semicolon", c.Delimiter)
 	}
 	if _, err := fileMode(c.Mode); err != nil {
 		faults.Add("mode", "%v", err)
@@ -60,4 +67,9 @@ func (c *Config) Validate() error {
 		faults.Add("max_files", "%d is not between 0 and %d", c.MaxFiles, mostFiles)
 	}
 	return faults.Err()
+}
+
+func isDelimiter(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return size == len(s) && r != utf8.RuneError && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(notDelimiters, r)
 }

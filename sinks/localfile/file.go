@@ -1,10 +1,12 @@
 package localfile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 )
 
@@ -26,78 +28,144 @@ func fileMode(octal string) (fs.FileMode, error) {
 	return fs.FileMode(mode), nil
 }
 
-// write appends lines, all or none of them where the file can be cut back, and in one call, so that lines of other writers stay whole too.
-// The number of bytes that stand in the file is returned with an error.
-func (f *file) write(lines []byte) (int, error) {
-	if f.path == "-" {
-		return os.Stdout.Write(lines)
+// write appends lines in one call, so that those of other writers stay whole too. When the disk is full, what fitted is cut off again,
+// and nothing was written.
+func (f *file) write(ctx context.Context, lines []byte) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
 	}
-	unlock, err := f.open()
-	if err != nil {
+	before, unlock, err := f.open(ctx, len(lines))
+	if err != nil || len(lines) == 0 {
+		unlock()
 		return 0, err
 	}
 	defer unlock()
-	before, err := f.f.Stat()
-	if err != nil {
-		return 0, err
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = f.f.SetWriteDeadline(deadline) // a terminal can be stopped, and has deadlines; files have not, and need none
 	}
 	n, err := f.f.Write(lines)
-	if err != nil {
-		if n > 0 && before.Mode().IsRegular() && f.f.Truncate(before.Size()) == nil {
-			n = 0
-		}
-		return n, err
+	if err != nil && n > 0 && before.Mode().IsRegular() && f.f.Truncate(before.Size()) == nil {
+		return 0, err
 	}
-	if f.maxBytes > 0 && before.Size()+int64(n) >= f.maxBytes {
-		return n, f.rotate()
-	}
-	return n, nil
+	return n, err
 }
 
-// open makes sure that f.f is what the path names now and locks it against other writers of the same kind.
-func (f *file) open() (unlock func(), err error) {
+// open makes sure that f.f is what the path names now, that there is room for need bytes before the file has to be rotated, and that other
+// writers of this kind wait until unlock is called. unlock is never nil.
+func (f *file) open(ctx context.Context, need int) (info fs.FileInfo, unlock func(), err error) {
 	// Between opening and locking another writer may rotate the file away; that does not happen often, let alone many times running.
 	for range 100 {
-		if f.f == nil {
-			f.f, err = os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, f.mode)
-			if err != nil {
-				return nil, err
-			}
+		if err := f.reopen(); err != nil {
+			return nil, nothing, err
 		}
-		unlock, err = lock(f.f)
+		info, unlock, err := f.lock(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("lock %s: %w", f.path, err)
-		}
-		opened, err := f.f.Stat()
-		if err != nil {
-			unlock()
-			return nil, err
+			return nil, nothing, err
 		}
 		named, err := os.Stat(f.path)
-		if err == nil && os.SameFile(opened, named) {
-			return unlock, nil
+		switch {
+		case err != nil || !os.SameFile(info, named):
+		case !f.full(info, need):
+			return info, unlock, nil
+		default:
+			if err := f.rotate(); err != nil {
+				unlock()
+				return nil, nothing, fmt.Errorf("rotate: %w", err)
+			}
 		}
 		unlock()
 		_ = f.close() // nothing is buffered: what was written has been written
 	}
-	return nil, fmt.Errorf("%s is replaced faster than it can be opened", f.path)
+	return nil, nothing, fmt.Errorf("%s is replaced faster than it can be opened", f.path)
 }
 
-// rotate renames path to path.1, path.1 to path.2 and so on. The lock of the present file is held.
+func nothing() {}
+
+// reopen opens the path if it is not open, unless it is something that can hang or is no file at all.
+func (f *file) reopen() error {
+	if f.f != nil {
+		return nil
+	}
+	if info, err := os.Stat(f.path); err == nil {
+		if err := f.accept(info); err != nil {
+			return err
+		}
+	}
+	opened, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|openFlags, f.mode)
+	if err != nil {
+		return err
+	}
+	info, err := opened.Stat()
+	if err == nil {
+		err = f.accept(info) // it may have been replaced since
+	}
+	if err != nil {
+		_ = opened.Close()
+		return err
+	}
+	f.f = opened
+	return nil
+}
+
+func (f *file) accept(info fs.FileInfo) error {
+	what := "no file"
+	switch mode := info.Mode(); {
+	case mode.IsRegular() || mode&fs.ModeCharDevice != 0:
+		return nil
+	case mode.IsDir():
+		what = "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		what = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		what = "a socket"
+	}
+	return fmt.Errorf("%s is %s; write to a file, or to - for standard output", f.path, what)
+}
+
+// lock keeps others out of a regular file, for which it waits until ctx ends.
+func (f *file) lock(ctx context.Context) (info fs.FileInfo, unlock func(), err error) {
+	unlock = nothing
+	if info, err = f.f.Stat(); err == nil && info.Mode().IsRegular() {
+		if unlock, err = lock(ctx, f.f); err != nil {
+			return nil, nothing, fmt.Errorf("lock %s: %w", f.path, err)
+		}
+		info, err = f.f.Stat() // its size may have changed meanwhile
+	}
+	if err != nil {
+		unlock()
+		return nil, nothing, err
+	}
+	return info, unlock, nil
+}
+
+// full says whether need bytes are too many for the file. A file has at least one write in it, however large that is.
+func (f *file) full(info fs.FileInfo, need int) bool {
+	return f.maxBytes > 0 && info.Mode().IsRegular() && info.Size() > 0 && info.Size()+int64(need) > f.maxBytes
+}
+
+// rotate renames path to path.1, path.1 to path.2 and so on. The lock of the present file is held. Where the path is a symbolic link, that stays,
+// and the file it leads to is what moves.
 func (f *file) rotate() error {
 	if f.maxFiles == 0 {
 		return f.f.Truncate(0)
 	}
+	path, err := filepath.EvalSymlinks(f.path)
+	if err != nil {
+		return err
+	}
+	if !renamesOpenFiles {
+		_ = f.close()
+	}
 	for i := f.maxFiles - 1; i >= 1; i-- {
-		err := os.Rename(f.numbered(i), f.numbered(i+1))
+		err := os.Rename(numbered(path, i), numbered(path, i+1))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return os.Rename(f.path, f.numbered(1))
+	return os.Rename(path, numbered(path, 1))
 }
 
-func (f *file) numbered(i int) string { return f.path + "." + strconv.Itoa(i) }
+func numbered(path string, i int) string { return path + "." + strconv.Itoa(i) }
 
 func (f *file) close() error {
 	if f.f == nil {
