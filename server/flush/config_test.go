@@ -23,10 +23,14 @@ func TestConfigFaults(t *testing.T) {
 		{"B116 negative interval", func(c *Config) { c.Interval = -time.Second }, "interval: -1s is not between 10ms and 24h0m0s"},
 		{"percentile of 100", func(c *Config) { c.Percentiles = []float64{1} }, "percentiles[0]: 1 is not above 0 and below 1"},
 		{"percentile that is no number", func(c *Config) { c.Percentiles = []float64{math.NaN()} }, "percentiles[0]: NaN is not above 0 and below 1"},
-		{"two percentiles of one name", func(c *Config) { c.Percentiles = []float64{0.75, 0.075} },
-			"percentiles[1]: 0.75 and 0.075 would both be named 75percentile"},
-		{"B115 aggregate that is none", func(c *Config) { c.Aggregates = []string{"p99"} },
-			`aggregates[0]: "p99" is none of min, max, median, avg, count, sum, hmean`},
+		{
+			"two percentiles of one name", func(c *Config) { c.Percentiles = []float64{0.75, 0.075} },
+			"percentiles[1]: 0.75 and 0.075 would both be named 75percentile",
+		},
+		{
+			"B115 aggregate that is none", func(c *Config) { c.Aggregates = []string{"p99"} },
+			`aggregates[0]: "p99" is none of min, max, median, avg, count, sum, hmean`,
+		},
 		{"aggregate twice", func(c *Config) { c.Aggregates = []string{"min", "min"} }, `aggregates[1]: "min" stands here twice`},
 		{"watchdog below zero", func(c *Config) { c.FlushWatchdogMissedFlushes = -1 }, "flush_watchdog_missed_flushes: -1 is less than 0"},
 	}
@@ -47,14 +51,26 @@ func TestRouteFaults(t *testing.T) {
 		want  string
 	}{
 		{"no matcher", RouteConfig{}, "metric_sink_routing[0].match: must hold at least one matcher; {name: {kind: any}} matches every point"},
-		{"unknown sink", RouteConfig{Match: any, Sinks: RouteSinks{NotMatched: []string{"nowhere"}}},
-			`metric_sink_routing[0].sinks.not_matched[0]: no metric sink is named "nowhere"`},
-		{"bad expression", RouteConfig{Match: []Match{{Name: NameMatch{Kind: "regex", Value: "("}}}},
-			"metric_sink_routing[0].match[0].name.value: error parsing regexp: missing closing ): `(`"},
-		{"unknown kind", RouteConfig{Match: []Match{{Tags: []TagMatch{{Kind: "glob", Value: "x"}}}}},
-			`metric_sink_routing[0].match[0].tags[0].kind: "glob" is none of any, exact, prefix, regex`},
-		{"no value", RouteConfig{Match: []Match{{Name: NameMatch{Kind: "exact"}}}},
-			"metric_sink_routing[0].match[0].name.value: must be set for kind exact"},
+		{
+			"unknown sink",
+			RouteConfig{Match: any, Sinks: RouteSinks{NotMatched: []string{"nowhere"}}},
+			`metric_sink_routing[0].sinks.not_matched[0]: no metric sink is named "nowhere"`,
+		},
+		{
+			"bad expression",
+			RouteConfig{Match: []Match{{Name: NameMatch{Kind: "regex", Value: "("}}}},
+			"metric_sink_routing[0].match[0].name.value: error parsing regexp: missing closing ): `(`",
+		},
+		{
+			"unknown kind",
+			RouteConfig{Match: []Match{{Tags: []TagMatch{{Kind: "glob", Value: "x"}}}}},
+			`metric_sink_routing[0].match[0].tags[0].kind: "glob" is none of any, exact, prefix, regex`,
+		},
+		{
+			"no value",
+			RouteConfig{Match: []Match{{Name: NameMatch{Kind: "exact"}}}},
+			"metric_sink_routing[0].match[0].name.value: must be set for kind exact",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -132,18 +132,38 @@ func TestHistogramAggregates(t *testing.T) {
 		aggregates []string
 		want       []string
 	}{
-		{"B033 negative", []string{"o:-1.000000|h"}, []string{"count", "min", "max", "sum"},
-			[]string{"o.count counter 1", "o.max gauge -1", "o.min gauge -1", "o.sum gauge -1"}},
-		{"B038 the rate does not scale the value", []string{"t:57|ms|@0.1"}, []string{"count", "sum", "min", "max"},
-			[]string{"t.count counter 10", "t.max gauge 57", "t.min gauge 57", "t.sum gauge 570"}},
-		{"B039 the rate counts", []string{"f:5|ms|@0.5", "f:5|ms|@0.5", "f:5|ms|@0.5", "f:5|ms|@0.5"}, []string{"count", "sum", "avg"},
-			[]string{"f.avg gauge 5", "f.count counter 8", "f.sum gauge 40"}},
-		{"B041 a sum of 0", []string{"h:-1:1|h"}, []string{"sum", "avg", "count"},
-			[]string{"h.avg gauge 0", "h.count counter 2", "h.sum gauge 0"}},
+		{
+			"B033 negative",
+			[]string{"o:-1.000000|h"},
+			[]string{"count", "min", "max", "sum"},
+			[]string{"o.count counter 1", "o.max gauge -1", "o.min gauge -1", "o.sum gauge -1"},
+		},
+		{
+			"B038 the rate does not scale the value",
+			[]string{"t:57|ms|@0.1"},
+			[]string{"count", "sum", "min", "max"},
+			[]string{"t.count counter 10", "t.max gauge 57", "t.min gauge 57", "t.sum gauge 570"},
+		},
+		{
+			"B039 the rate counts",
+			[]string{"f:5|ms|@0.5", "f:5|ms|@0.5", "f:5|ms|@0.5", "f:5|ms|@0.5"},
+			[]string{"count", "sum", "avg"},
+			[]string{"f.avg gauge 5", "f.count counter 8", "f.sum gauge 40"},
+		},
+		{
+			"B041 a sum of 0",
+			[]string{"h:-1:1|h"},
+			[]string{"sum", "avg", "count"},
+			[]string{"h.avg gauge 0", "h.count counter 2", "h.sum gauge 0"},
+		},
 		{"B042 no harmonic mean with a 0", []string{"h:0|h"}, []string{"hmean", "count"}, []string{"h.count counter 1"}},
 		{"B042 no harmonic mean of -1 and 1", []string{"h:-1:1|h"}, []string{"hmean", "count"}, []string{"h.count counter 2"}},
-		{"B061 huge values", []string{"h:1e308:1e308|h"}, []string{"avg", "max", "min", "sum"},
-			[]string{"h.avg gauge 1e+308", "h.max gauge 1e+308", "h.min gauge 1e+308", "h.sum gauge 1.7976931348623157e+308"}},
+		{
+			"B061 huge values",
+			[]string{"h:1e308:1e308|h"},
+			[]string{"avg", "max", "min", "sum"},
+			[]string{"h.avg gauge 1e+308", "h.max gauge 1e+308", "h.min gauge 1e+308", "h.sum gauge 1.7976931348623157e+308"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -201,13 +221,21 @@ func TestRules(t *testing.T) {
 	}{
 		{"strip_tags: what becomes equal adds up", strip, nil, []string{"c:1|c|#host:a,x", "c:2|c|#host:b,x"}, []string{"c counter 3 x"}},
 		{"strip_tags: of gauges the last stands", strip, nil, []string{"g:1|g|#host:b", "g:2|g|#host:a"}, []string{"g gauge 2"}},
-		{"strip_tags: digests merge, so that an average is one of all values", strip, nil,
-			[]string{"h:1:1:1|h|#host:a", "h:5|h|#host:b"}, []string{"h.avg gauge 2", "h.count counter 4"}},
+		{
+			"strip_tags: digests merge, so that an average is one of all values", strip, nil,
+			[]string{"h:1:1:1|h|#host:a", "h:5|h|#host:b"},
+			[]string{"h.avg gauge 2", "h.count counter 4"},
+		},
 		{"strip_tags: sets merge", strip, nil, []string{"s:a|s|#host:a", "s:a|s|#host:b", "s:b|s|#host:b"}, []string{"s gauge 2"}},
 		{"add_tags", Rules{AddTags: map[string]string{"env": "p", "dc": "1"}}, nil, []string{"c:1|c|#x"}, []string{"c counter 1 dc:1,env:p,x"}},
 		{"add_tags leaves a key that is there", Rules{AddTags: map[string]string{"env": "p"}}, nil, []string{"c:1|c|#env:d"}, []string{"c counter 1 env:d"}},
-		{"add_tags goes by the whole key", Rules{AddTags: map[string]string{"env": "p"}}, nil, []string{"c:1|c|#environment:d"},
-			[]string{"c counter 1 env:p,environment:d"}},
+		{
+			"add_tags goes by the whole key",
+			Rules{AddTags: map[string]string{"env": "p"}},
+			nil,
+			[]string{"c:1|c|#environment:d"},
+			[]string{"c counter 1 env:p,environment:d"},
+		},
 		{"tags_exclude for this sink", Rules{}, []string{"id"}, []string{"c:1|c|#id:1", "c:1|c|#id:2,ident:3"}, []string{"c counter 1", "c counter 1 ident:3"}},
 	}
 	for _, tt := range tests {

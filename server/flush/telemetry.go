@@ -3,24 +3,42 @@ package flush
 import "github.com/veneurd/veneur/internal/telemetry"
 
 var (
-	descFlushes = telemetry.Desc{Name: "flush.flushes", Kind: telemetry.Counter, Unit: "flushes",
-		Help: "Intervals flushed."}
-	descSkipped = telemetry.Desc{Name: "flush.skipped_ticks", Kind: telemetry.Counter, Unit: "ticks",
-		Help: "Intervals that ended without a flush of their own, because the one before was still at work or the machine slept; their data is in the next."}
-	descDuration = telemetry.Desc{Name: "flush.duration", Kind: telemetry.Gauge, Unit: "seconds",
-		Help: "How long the last flush took, from the flip of the lanes to the last offer."}
-	descCovered = telemetry.Desc{Name: "flush.covered", Kind: telemetry.Gauge, Unit: "seconds",
-		Help: "The time that the last flush stands for."}
-	descPoints = telemetry.Desc{Name: "flush.points", Kind: telemetry.Counter, Unit: "points",
-		Help: "Points made; each is either somewhere_routed or no_sink."}
-	descSomewhere = telemetry.Desc{Name: "flush.somewhere_routed", Kind: telemetry.Counter, Unit: "points",
-		Help: "Points that at least one metric sink got."}
-	descNoSink = telemetry.Desc{Name: "flush.no_sink", Kind: telemetry.Counter, Unit: "points", Loss: true,
-		Help: "Points that went to no sink: no route names one, or the sink they name does not exist."}
-	descRouted = telemetry.Desc{Name: "flush.routed", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"},
-		Help: "Points offered to a sink."}
-	descConflicting = telemetry.Desc{Name: "flush.conflicting", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"}, Loss: true,
-		Help: "Points left out for a sink because one of another type has the same name and tags."}
+	descFlushes = telemetry.Desc{
+		Name: "flush.flushes", Kind: telemetry.Counter, Unit: "flushes",
+		Help: "Intervals flushed.",
+	}
+	descSkipped = telemetry.Desc{
+		Name: "flush.skipped_ticks", Kind: telemetry.Counter, Unit: "ticks",
+		Help: "Intervals that ended without a flush of their own, because the one before was still at work or the machine slept; their data is in the next.",
+	}
+	descDuration = telemetry.Desc{
+		Name: "flush.duration", Kind: telemetry.Gauge, Unit: "seconds",
+		Help: "How long the last flush took, from the flip of the lanes to the last offer.",
+	}
+	descCovered = telemetry.Desc{
+		Name: "flush.covered", Kind: telemetry.Gauge, Unit: "seconds",
+		Help: "The time that the last flush stands for.",
+	}
+	descPoints = telemetry.Desc{
+		Name: "flush.points", Kind: telemetry.Counter, Unit: "points",
+		Help: "Points made; each is either somewhere_routed or no_sink.",
+	}
+	descSomewhere = telemetry.Desc{
+		Name: "flush.somewhere_routed", Kind: telemetry.Counter, Unit: "points",
+		Help: "Points that at least one metric sink got.",
+	}
+	descNoSink = telemetry.Desc{
+		Name: "flush.no_sink", Kind: telemetry.Counter, Unit: "points", Loss: true,
+		Help: "Points that went to no sink: no route names one, or the sink they name does not exist.",
+	}
+	descRouted = telemetry.Desc{
+		Name: "flush.routed", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"},
+		Help: "Points offered to a sink.",
+	}
+	descConflicting = telemetry.Desc{
+		Name: "flush.conflicting", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"}, Loss: true,
+		Help: "Points left out for a sink because one of another type has the same name and tags.",
+	}
 )
 
 // Descs returns what this package counts.
