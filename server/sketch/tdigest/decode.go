@@ -22,9 +22,8 @@ const (
 
 func (e DecodeError) Error() string { return "tdigest: bad " + string(e) }
 
-// maxCentroids is how many centroids a digest of that compression may bring. A merging digest ends with at most twice
-// its compression; five times as much leaves room for other implementations, and small compressions may hold samples
-// not yet gathered.
+// maxCentroids is how many centroids a digest of that compression has at most, here and on the wire. The original's has
+// no more than twice its compression; five times as much leaves room for others, and 1024 for samples not yet gathered.
 func maxCentroids(compression float64) int { return max(2*maxRaw, int(10*compression)) }
 
 // Decode replaces the contents by what b, in the original's protobuf form, says. It keeps nothing of b, and takes memory

@@ -38,7 +38,7 @@ const maxRaw = 512
 const maxKept = 1024
 
 // Digest is a sketch of the distribution of weighted samples. The zero value is an empty digest of the default
-// compression. One sample costs 112 B, 512 of them 4 KiB, a series without end some 14 KiB.
+// compression. One sample costs 112 B, 512 of them 4 KiB, a series without end some 10 KiB.
 //
 // It must not be copied by value after its first use: see CopyFrom and Clone.
 type Digest struct {

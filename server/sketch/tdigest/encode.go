@@ -35,7 +35,7 @@ const (
 )
 
 // AppendBinary appends the digest in the original's protobuf form, as gogo writes it: fields in order, zeros left out. Up
-// to twice the compression the samples or centroids go as they are; more are gathered to some 150 (compression 100)
+// to twice the compression the samples or centroids go as they are; more are gathered to some 125 (compression 100)
 // first, on a copy. Count and Sum are not part of the form: the reader has them from the centroids.
 func (d *Digest) AppendBinary(b []byte) []byte {
 	d.Freeze()

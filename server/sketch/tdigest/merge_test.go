@@ -37,7 +37,7 @@ func TestAccuracy(t *testing.T) {
 
 		w := decoded(t, d.AppendBinary(nil))
 		assert.LessOrEqual(t, rankError(values, w.Quantile(0.5), 0.5), 8e-4, "p50 by wire, seed %d", seed)
-		assert.LessOrEqual(t, rankError(values, w.Quantile(0.99), 0.99), 2.5e-4, "p99 by wire, seed %d", seed)
+		assert.LessOrEqual(t, rankError(values, w.Quantile(0.99), 0.99), 4e-4, "p99 by wire, seed %d", seed)
 		assert.InEpsilon(t, values[n*999/1000-1], w.Quantile(0.999), 0.03, "p999 by wire, seed %d", seed)
 	}
 }
