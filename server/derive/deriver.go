@@ -36,8 +36,10 @@ type Config struct {
 // objectiveTag is the tag by which a span says for which objective it counts.
 const objectiveTag = "ssf_objective"
 
-var descReversed = telemetry.Desc{Name: "derive.reversed_spans", Kind: telemetry.Counter, Unit: "spans",
-	Help: "Indicator spans that end before they start; their duration counts as 0."}
+var descReversed = telemetry.Desc{
+	Name: "derive.reversed_spans", Kind: telemetry.Counter, Unit: "spans",
+	Help: "Indicator spans that end before they start; their duration counts as 0.",
+}
 
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc { return []telemetry.Desc{descReversed} }

@@ -61,8 +61,10 @@ func TestCarriedSamples(t *testing.T) {
 		{"timing in milliseconds", ssf.Timing("a", 1500000, 1000000, nil), `sample timer a [1.5] "" @1 mixed []`},
 		{"timing in nanoseconds", ssf.Timing("a", 1500, 1, nil), `sample histogram a [1500] "" @1 mixed []`},
 		{"set", ssf.Set("a", "m", nil), `sample set a [] "m" @1 mixed []`},
-		{"status", ssf.Status("a", ssf.SSFSample_CRITICAL, tags, ssf.Message("no"), func(s *ssf.SSFSample) { s.Timestamp = 7_999_999_999 }),
-			`check a CRITICAL "no" 7 mixed [k:x,y:z]`},
+		{
+			"status", ssf.Status("a", ssf.SSFSample_CRITICAL, tags, ssf.Message("no"), func(s *ssf.SSFSample) { s.Timestamp = 7_999_999_999 }),
+			`check a CRITICAL "no" 7 mixed [k:x,y:z]`,
+		},
 		{"status without a time", ssf.Status("a", ssf.SSFSample_OK, nil), `check a OK "" 0 mixed []`},
 		{"no name", ssf.Count("", 1, nil), `refused  ssf: no_name`},
 		{"not a number", nan, `refused n ssf: value`},
@@ -89,8 +91,10 @@ func TestBadSampleDoesNotTouchItsNeighbours(t *testing.T) {
 func TestTimers(t *testing.T) {
 	both := Config{IndicatorSpanTimerName: "ind", ObjectiveSpanTimerName: "obj"}
 	span := func(change func(*ssf.SSFSpan)) *ssf.SSFSpan {
-		s := &ssf.SSFSpan{TraceId: 1, Id: 2, StartTimestamp: 1e18, EndTimestamp: 1e18 + 16_777_217, Name: "op", Service: "svc", Indicator: true,
-			Tags: []ssf.Tag{{Key: "ignored", Value: "x"}}}
+		s := &ssf.SSFSpan{
+			TraceId: 1, Id: 2, StartTimestamp: 1e18, EndTimestamp: 1e18 + 16_777_217, Name: "op", Service: "svc", Indicator: true,
+			Tags: []ssf.Tag{{Key: "ignored", Value: "x"}},
+		}
 		if change != nil {
 			change(s)
 		}
@@ -104,21 +108,27 @@ func TestTimers(t *testing.T) {
 	}{
 		{"both, exact in nanoseconds", both, span(nil), []string{
 			`timer histogram ind [1.6777217e+07] "" @1 mixed [error:false service:svc]`,
-			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:op service:svc]`}},
+			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:op service:svc]`,
+		}},
 		{"error", both, span(func(s *ssf.SSFSpan) { s.Error = true }), []string{
 			`timer histogram ind [1.6777217e+07] "" @1 mixed [error:true service:svc]`,
-			`timer histogram obj [1.6777217e+07] "" @1 global [error:true objective:op service:svc]`}},
+			`timer histogram obj [1.6777217e+07] "" @1 global [error:true objective:op service:svc]`,
+		}},
 		{"objective by tag", Config{ObjectiveSpanTimerName: "obj"}, span(func(s *ssf.SSFSpan) { s.SetTag("ssf_objective", "fast") }), []string{
-			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:fast service:svc]`}},
+			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:fast service:svc]`,
+		}},
 		{"empty objective tag", Config{ObjectiveSpanTimerName: "obj"}, span(func(s *ssf.SSFSpan) { s.SetTag("ssf_objective", "") }), []string{
-			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:op service:svc]`}},
+			`timer histogram obj [1.6777217e+07] "" @1 global [error:false objective:op service:svc]`,
+		}},
 		{"indicator only", Config{IndicatorSpanTimerName: "ind"}, span(nil), []string{
-			`timer histogram ind [1.6777217e+07] "" @1 mixed [error:false service:svc]`}},
+			`timer histogram ind [1.6777217e+07] "" @1 mixed [error:false service:svc]`,
+		}},
 		{"off", Config{}, span(nil), nil},
 		{"not an indicator", both, span(func(s *ssf.SSFSpan) { s.Indicator = false }), nil},
 		{"not a span of a trace", both, span(func(s *ssf.SSFSpan) { s.TraceId = 0 }), nil},
 		{"B129 ends before it starts", Config{IndicatorSpanTimerName: "ind"}, span(func(s *ssf.SSFSpan) { s.EndTimestamp = 1 }), []string{
-			`timer histogram ind [0] "" @1 mixed [error:false service:svc]`}},
+			`timer histogram ind [0] "" @1 mixed [error:false service:svc]`,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, derived(tt.config, tt.span)) })

@@ -78,8 +78,10 @@ func TestFaults(t *testing.T) {
 		{"no port", `ssf_listen_addresses: [udp://127.0.0.1]`, "ssf_listen_addresses[0]"},
 		{"gRPC elsewhere", `statsd_listen_addresses: [grpc://127.0.0.1:1]`, "grpc_listen_addresses only"},
 		{"gRPC over udp", `grpc_listen_addresses: [udp://127.0.0.1:1]`, "gRPC does not go over udp"},
-		{"twice", `{statsd_listen_addresses: [udp://127.0.0.1:1], ssf_listen_addresses: ["127.0.0.1:1"]}`,
-			"ssf_listen_addresses[0]: 127.0.0.1:1 is taken by statsd_listen_addresses[0]"},
+		{
+			"twice", `{statsd_listen_addresses: [udp://127.0.0.1:1], ssf_listen_addresses: ["127.0.0.1:1"]}`,
+			"ssf_listen_addresses[0]: 127.0.0.1:1 is taken by statsd_listen_addresses[0]",
+		},
 		{"framing", `statsd_listen_addresses: [{address: "unix:///x", framing: lines}]`, "statsd_listen_addresses[0].framing: \"lines\" is neither"},
 		{"framing of tcp", `statsd_listen_addresses: [{address: "tcp://:1", framing: length}]`, "is for unix:// addresses"},
 		{"deltas of spans", `ssf_listen_addresses: [{address: ":1", gauge_deltas: true}]`, "ssf_listen_addresses[0].gauge_deltas"},

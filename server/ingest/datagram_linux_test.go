@@ -40,7 +40,7 @@ func TestCoalescedDatagramsAreCutApart(t *testing.T) {
 func TestB151SharingSocketOfAnotherProgram(t *testing.T) {
 	sockets, _, err := openUDP(t.Context(), "udp4", "127.0.0.1:0", 1, 0)
 	require.NoError(t, err)
-	defer sockets[0].close() //nolint:errcheck // a test's end
+	defer sockets[0].close()
 	require.NoError(t, onDescriptor(sockets[0].raw, func(fd int) error {
 		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
 	}))

@@ -192,8 +192,12 @@ func TestB151SecondDaemonOnTheSameAddress(t *testing.T) {
 		address string
 		readers int
 	}{
-		{network + "://" + address, 1}, {network + "://" + address, 2}, {network + "://" + address, 4},
-		{"udp://0.0.0.0:" + port, 2}, {"udp://:" + port, 2}, {"udp://[::]:" + port, 2},
+		{network + "://" + address, 1},
+		{network + "://" + address, 2},
+		{network + "://" + address, 4},
+		{"udp://0.0.0.0:" + port, 2},
+		{"udp://:" + port, 2},
+		{"udp://[::]:" + port, 2},
 	} {
 		c := statsd(tt.address)
 		c.NumReaders = tt.readers
@@ -257,7 +261,7 @@ func TestB086FailedReceiveIsTriedAgain(t *testing.T) {
 
 	peer, err = net.ListenUDP("udp4", address)
 	require.NoError(t, err)
-	defer peer.Close() //nolint:errcheck // a test's end
+	defer peer.Close()
 	_, err = peer.WriteTo([]byte("a:1|c"), conn.LocalAddr())
 	require.NoError(t, err)
 	r.wait(1, "ingest.samples")
@@ -327,10 +331,10 @@ func BenchmarkReceive(b *testing.B) {
 		b.Run(fmt.Sprintf("%d bytes", size), func(b *testing.B) {
 			sockets, _, err := openUDP(b.Context(), "udp4", "127.0.0.1:0", 1, defaultReadBuffer)
 			require.NoError(b, err)
-			defer sockets[0].close() //nolint:errcheck // a benchmark's end
+			defer sockets[0].close()
 			conn, err := net.Dial("udp4", sockets[0].conn.LocalAddr().String())
 			require.NoError(b, err)
-			defer conn.Close() //nolint:errcheck // a benchmark's end
+			defer conn.Close()
 			payload := make([]byte, size)
 			datagrams := min(64*60, defaultReadBuffer/2/(2*size+1024)) // what the buffer holds
 			b.ReportAllocs()

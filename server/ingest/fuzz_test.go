@@ -42,7 +42,7 @@ func nonEmptyLines(data []byte) (n float64) {
 func seedLines(f *testing.F, add func(line []byte)) {
 	file, err := os.Open("../../protocol/dogstatsd/testdata/dogstatsd.jsonl")
 	require.NoError(f, err)
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		var c struct{ Line string }
 		require.NoError(f, json.Unmarshal(lines.Bytes(), &c))

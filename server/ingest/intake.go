@@ -79,9 +79,9 @@ func (in *intake) datagram(p *packet) {
 		in.block(p.data, p.truncated)
 	case p.truncated:
 		in.count(p.data)
-		in.refuseSSF(ssf.ReasonTruncated, p.data)
+		_ = in.refuseSSF(ssf.ReasonTruncated, p.data)
 	case len(p.data) > 0: // some clients probe with nothing
-		in.span(p.data)
+		_ = in.span(p.data)
 	}
 }
 

@@ -93,8 +93,7 @@ type endpoint struct{ network, address string }
 func (e endpoint) datagrams() bool {
 	return strings.HasPrefix(e.network, "udp") || e.network == "unixgram"
 }
-func (e endpoint) unix() bool     { return strings.HasPrefix(e.network, "unix") }
-func (e endpoint) abstract() bool { return e.unix() && strings.HasPrefix(e.address, "@") }
+func (e endpoint) unix() bool { return strings.HasPrefix(e.network, "unix") }
 
 // endpoint returns where the service is to be found.
 func (l *Listener) endpoint(s service) (endpoint, error) {

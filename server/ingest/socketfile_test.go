@@ -78,7 +78,7 @@ func TestB074LiveSocketOfAnotherProgramIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.sock")
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
-	defer l.Close() //nolint:errcheck // a test's end
+	defer l.Close()
 	require.ErrorContains(t, listenerAt(t, "unix://"+path).Start(context.Background()), "in use by pid "+strconv.Itoa(os.Getpid()))
 	require.ErrorContains(t, listenerAt(t, "unixgram://"+path).Start(context.Background()), "in use by another process")
 	require.FileExists(t, path)

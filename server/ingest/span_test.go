@@ -50,7 +50,8 @@ func TestSpans(t *testing.T) {
 			indicator := traceSpan(2)
 			indicator.Indicator = true
 			packets := []string{packetOf(traceSpan(1)), packetOf(indicator), packetOf(&ssf.SSFSpan{Metrics: []ssf.SSFSample{
-				ssf.Set("set", "m", nil), ssf.Status("check", ssf.SSFSample_WARNING, map[string]string{"k": "v"}, ssf.Message("text")), ssf.Count("", 1, nil)}})}
+				ssf.Set("set", "m", nil), ssf.Status("check", ssf.SSFSample_WARNING, map[string]string{"k": "v"}, ssf.Message("text")), ssf.Count("", 1, nil),
+			}})}
 			conn := r.dial(0)
 			for _, p := range packets {
 				if strings.HasPrefix(tt.name, "u") && tt.name != "unix" {

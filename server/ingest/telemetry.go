@@ -9,51 +9,95 @@ import (
 // The laws that hold between these at any moment at which no batch is under way: lines = metric_lines + events + checks +
 // refused{protocol:dogstatsd}; samples, span_samples and derived_samples = the outcomes of their origin.
 var (
-	descLines = telemetry.Desc{Name: "ingest.lines", Kind: telemetry.Counter, Unit: "lines",
-		Help: "DogStatsD messages that arrived, good and bad, without empty ones."}
-	descMetricLines = telemetry.Desc{Name: "ingest.metric_lines", Kind: telemetry.Counter, Unit: "lines",
-		Help: "DogStatsD metrics accepted; one line may hold many samples."}
-	descSamples = telemetry.Desc{Name: "ingest.samples", Kind: telemetry.Counter, Unit: "samples",
-		Help: "Values of accepted DogStatsD metrics."}
-	descEvents = telemetry.Desc{Name: "ingest.events", Kind: telemetry.Counter, Unit: "events",
-		Help: "DogStatsD events accepted."}
-	descChecks = telemetry.Desc{Name: "ingest.checks", Kind: telemetry.Counter, Unit: "checks",
-		Help: "DogStatsD service checks accepted."}
-	descSpans = telemetry.Desc{Name: "ingest.spans", Kind: telemetry.Counter, Unit: "spans",
-		Help: "SSF spans accepted, those that only carry samples included."}
-	descTraceSpans = telemetry.Desc{Name: "ingest.trace_spans", Kind: telemetry.Counter, Unit: "spans",
-		Help: "Spans of traces among them, which span sinks get."}
-	descSpanSamples = telemetry.Desc{Name: "ingest.span_samples", Kind: telemetry.Counter, Unit: "samples",
-		Help: "Samples accepted that SSF spans carried."}
-	descDerived = telemetry.Desc{Name: "ingest.derived_samples", Kind: telemetry.Counter, Unit: "samples",
-		Help: "Timer samples made from indicator spans."}
-	descOutcomes = telemetry.Desc{Name: "ingest.outcomes", Kind: telemetry.Counter, Unit: "samples", Tags: []string{"origin", "outcome"},
-		Help: "What became of accepted samples: applied to their series, applied to the overflow series of a limit, or passed through because they have a time of their own."}
-	descRefused = telemetry.Desc{Name: "ingest.refused", Kind: telemetry.Counter, Unit: "messages", Tags: []string{"protocol", "reason"}, Loss: true,
-		Help: "Lines, packets, spans and samples refused; the log has an example of each reason."}
-	descIgnored = telemetry.Desc{Name: "ingest.ignored_fields", Kind: telemetry.Counter, Unit: "fields",
-		Help: "Fields of accepted lines that are unknown or make no sense and were passed over."}
-	descConflicts = telemetry.Desc{Name: "ingest.check_scope_conflicts", Kind: telemetry.Counter, Unit: "checks",
-		Help: "Service checks that asked for the local and the global scope at once, and were made local."}
+	descLines = telemetry.Desc{
+		Name: "ingest.lines", Kind: telemetry.Counter, Unit: "lines",
+		Help: "DogStatsD messages that arrived, good and bad, without empty ones.",
+	}
+	descMetricLines = telemetry.Desc{
+		Name: "ingest.metric_lines", Kind: telemetry.Counter, Unit: "lines",
+		Help: "DogStatsD metrics accepted; one line may hold many samples.",
+	}
+	descSamples = telemetry.Desc{
+		Name: "ingest.samples", Kind: telemetry.Counter, Unit: "samples",
+		Help: "Values of accepted DogStatsD metrics.",
+	}
+	descEvents = telemetry.Desc{
+		Name: "ingest.events", Kind: telemetry.Counter, Unit: "events",
+		Help: "DogStatsD events accepted.",
+	}
+	descChecks = telemetry.Desc{
+		Name: "ingest.checks", Kind: telemetry.Counter, Unit: "checks",
+		Help: "DogStatsD service checks accepted.",
+	}
+	descSpans = telemetry.Desc{
+		Name: "ingest.spans", Kind: telemetry.Counter, Unit: "spans",
+		Help: "SSF spans accepted, those that only carry samples included.",
+	}
+	descTraceSpans = telemetry.Desc{
+		Name: "ingest.trace_spans", Kind: telemetry.Counter, Unit: "spans",
+		Help: "Spans of traces among them, which span sinks get.",
+	}
+	descSpanSamples = telemetry.Desc{
+		Name: "ingest.span_samples", Kind: telemetry.Counter, Unit: "samples",
+		Help: "Samples accepted that SSF spans carried.",
+	}
+	descDerived = telemetry.Desc{
+		Name: "ingest.derived_samples", Kind: telemetry.Counter, Unit: "samples",
+		Help: "Timer samples made from indicator spans.",
+	}
+	descOutcomes = telemetry.Desc{
+		Name: "ingest.outcomes", Kind: telemetry.Counter, Unit: "samples", Tags: []string{"origin", "outcome"},
+		Help: "What became of accepted samples: applied to their series, applied to the overflow series of a limit, or passed through because they have a time of their own.",
+	}
+	descRefused = telemetry.Desc{
+		Name: "ingest.refused", Kind: telemetry.Counter, Unit: "messages", Tags: []string{"protocol", "reason"}, Loss: true,
+		Help: "Lines, packets, spans and samples refused; the log has an example of each reason.",
+	}
+	descIgnored = telemetry.Desc{
+		Name: "ingest.ignored_fields", Kind: telemetry.Counter, Unit: "fields",
+		Help: "Fields of accepted lines that are unknown or make no sense and were passed over.",
+	}
+	descConflicts = telemetry.Desc{
+		Name: "ingest.check_scope_conflicts", Kind: telemetry.Counter, Unit: "checks",
+		Help: "Service checks that asked for the local and the global scope at once, and were made local.",
+	}
 
-	descPackets = telemetry.Desc{Name: "ingest.packets", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"},
-		Help: "Datagrams, frames or calls that arrived; of a stream of lines, what was read at once."}
-	descBytes = telemetry.Desc{Name: "ingest.bytes", Kind: telemetry.Counter, Unit: "bytes", Tags: []string{"listener"},
-		Help: "Bytes in them."}
-	descTruncated = telemetry.Desc{Name: "ingest.truncated", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"}, Loss: true,
-		Help: "Datagrams that were longer than any may be, and lost their end."}
-	descKernelDrops = telemetry.Desc{Name: "ingest.kernel_drops", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"}, Loss: true,
-		Help: "Datagrams that the kernel dropped before they could be read: a larger read_buffer_size_bytes or more num_readers help."}
-	descReadErrors = telemetry.Desc{Name: "ingest.read_errors", Kind: telemetry.Counter, Unit: "errors", Tags: []string{"listener"},
-		Help: "Failed receive calls; each is tried again after a pause."}
-	descAcceptErrors = telemetry.Desc{Name: "ingest.accept_errors", Kind: telemetry.Counter, Unit: "errors", Tags: []string{"listener"},
-		Help: "Failed attempts to accept a connection, most often for want of file descriptors; each is tried again after a pause."}
-	descConnections = telemetry.Desc{Name: "ingest.connections", Kind: telemetry.Gauge, Unit: "connections", Tags: []string{"listener"},
-		Help: "Open connections."}
-	descAccepted = telemetry.Desc{Name: "ingest.connections_accepted", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener"},
-		Help: "Connections accepted."}
-	descClosed = telemetry.Desc{Name: "ingest.connections_closed", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener", "reason"},
-		Help: "Connections that this side closed: too many at once, silent for too long, no TLS handshake, broken framing."}
+	descPackets = telemetry.Desc{
+		Name: "ingest.packets", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"},
+		Help: "Datagrams, frames or calls that arrived; of a stream of lines, what was read at once.",
+	}
+	descBytes = telemetry.Desc{
+		Name: "ingest.bytes", Kind: telemetry.Counter, Unit: "bytes", Tags: []string{"listener"},
+		Help: "Bytes in them.",
+	}
+	descTruncated = telemetry.Desc{
+		Name: "ingest.truncated", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"}, Loss: true,
+		Help: "Datagrams that were longer than any may be, and lost their end.",
+	}
+	descKernelDrops = telemetry.Desc{
+		Name: "ingest.kernel_drops", Kind: telemetry.Counter, Unit: "packets", Tags: []string{"listener"}, Loss: true,
+		Help: "Datagrams that the kernel dropped before they could be read: a larger read_buffer_size_bytes or more num_readers help.",
+	}
+	descReadErrors = telemetry.Desc{
+		Name: "ingest.read_errors", Kind: telemetry.Counter, Unit: "errors", Tags: []string{"listener"},
+		Help: "Failed receive calls; each is tried again after a pause.",
+	}
+	descAcceptErrors = telemetry.Desc{
+		Name: "ingest.accept_errors", Kind: telemetry.Counter, Unit: "errors", Tags: []string{"listener"},
+		Help: "Failed attempts to accept a connection, most often for want of file descriptors; each is tried again after a pause.",
+	}
+	descConnections = telemetry.Desc{
+		Name: "ingest.connections", Kind: telemetry.Gauge, Unit: "connections", Tags: []string{"listener"},
+		Help: "Open connections.",
+	}
+	descAccepted = telemetry.Desc{
+		Name: "ingest.connections_accepted", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener"},
+		Help: "Connections accepted.",
+	}
+	descClosed = telemetry.Desc{
+		Name: "ingest.connections_closed", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener", "reason"},
+		Help: "Connections that this side closed: too many at once, silent for too long, no TLS handshake, broken framing.",
+	}
 )
 
 // Descs returns what this package counts.

@@ -74,7 +74,7 @@ func readPEM(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written to it
 	content, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
 	if err == nil && len(content) > maxPEM {
 		err = errors.New("larger than a megabyte")
