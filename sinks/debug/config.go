@@ -13,7 +13,8 @@ const (
 type Config struct {
 	// Color is auto (on a terminal, unless NO_COLOR is set in the environment), always or never.
 	Color string `yaml:"color"`
-	// MaxRows is how many rows of one interval are printed; the number of the others is printed below. 0 prints all.
+	// MaxRows is how many points of one interval are printed, and how many events, service checks and spans; the number of the others
+	// is printed below. 0 prints all.
 	MaxRows int `yaml:"max_rows"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 
@@ -20,16 +21,31 @@ func Kind() sinks.Kind {
 }
 
 // sink is used by one goroutine at a time, as every sink is.
+//
+// A write to standard output that nobody reads hangs, and there is no portable way to give up on one. So Send can hang; delivery then lets this
+// sink's queue overflow and says that it fails, the rest of the daemon goes on, and what waits is printed when somebody reads again.
 type sink struct {
 	out     io.Writer
 	maxRows int
-	paint   painter
 	table   table
+
+	end     time.Time // of the interval that was printed last
+	printed [numSorts]int
 }
+
+// sort is a sort of item; each has tables of its own.
+type sort int
+
+const (
+	points sort = iota
+	events
+	checks
+	numSorts
+)
 
 func newSink(c Config, s sinks.Settings) *sink {
 	colored := c.Color == colorAlways || c.Color == colorAuto && terminal(s.Stdout) && os.Getenv("NO_COLOR") == ""
-	return &sink{out: s.Stdout, maxRows: c.MaxRows, paint: painter(colored)}
+	return &sink{out: s.Stdout, maxRows: c.MaxRows, table: table{paint: painter(colored)}}
 }
 
 func terminal(w io.Writer) bool {
@@ -37,24 +53,42 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Send prints one table of points, and one each of events and checks where there are any.
+// Send prints a table each of points, events and checks, where there are any.
 func (k *sink) Send(_ context.Context, chunk *sinks.Batch) error {
-	k.table.reset(k.paint, k.maxRows)
-	k.table.points(chunk)
-	k.table.events(chunk)
-	k.table.checks(chunk)
+	if !chunk.End.Equal(k.end) {
+		k.end, k.printed = chunk.End, [numSorts]int{}
+	}
+	k.table.points(chunk, k.rows(points, len(chunk.Points)))
+	k.table.events(chunk, k.rows(events, len(chunk.Events)))
+	k.table.checks(chunk, k.rows(checks, len(chunk.Checks)))
 	return k.print()
+}
+
+// rows returns how many of n further items of the interval may be printed.
+func (k *sink) rows(s sort, n int) int {
+	if k.maxRows > 0 {
+		n = min(n, k.maxRows-k.printed[s])
+	}
+	k.printed[s] += n
+	return n
 }
 
 // SendSpans prints one table of spans.
 func (k *sink) SendSpans(_ context.Context, spans []*ssf.SSFSpan) error {
-	k.table.reset(k.paint, k.maxRows)
-	k.table.spans(spans)
+	rows := len(spans)
+	if k.maxRows > 0 {
+		rows = min(rows, k.maxRows)
+	}
+	k.table.spans(spans, rows)
 	return k.print()
 }
 
 // print writes all of it at once, so that tables of several sinks do not run into each other.
 func (k *sink) print() error {
-	_, err := k.out.Write(k.table.buf)
+	b := k.table.take()
+	if len(b) == 0 {
+		return nil
+	}
+	_, err := k.out.Write(b)
 	return err
 }

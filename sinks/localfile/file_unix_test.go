@@ -45,6 +45,19 @@ func TestPipesAndSocketsAreRefused(t *testing.T) {
 	}
 }
 
+func TestPlaceWhereNobodyMayWrite(t *testing.T) {
+	const readOnly = "/sys/veneur" // to root, too
+	k, _ := newFile(t, func(c *Config) { c.Path = readOnly })
+	require.ErrorContains(t, k.Start(t.Context()), "cannot write to the file: open "+readOnly+": ")
+	if os.Geteuid() == 0 {
+		return
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o500))
+	k, _ = newFile(t, func(c *Config) { c.Path = filepath.Join(dir, "out") })
+	require.ErrorIs(t, k.Start(t.Context()), os.ErrPermission)
+}
+
 func TestPipeInThePlaceOfTheFile(t *testing.T) {
 	k, path := newFile(t, nil)
 	send(t, k, numberedPoints(1, 1))
