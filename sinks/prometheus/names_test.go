@@ -60,8 +60,11 @@ func TestLabels(t *testing.T) {
 		{"bare and with a value", []string{"k", "k:2"}, `k="true,2"`},
 		{"keys that become equal", []string{"a.b:1", "a_b:2"}, `a_b="1,2"`},
 		{"one of them empty", []string{"a.b:", "a_b:2"}, `a_b=",2"`},
-		{"B100 reserved names", []string{"__name__:y", "job:z", "le:1", "quantile:x"},
-			`exported___name__="y" exported_le="1" exported_quantile="x" job="z"`},
+		{
+			"B100 reserved names",
+			[]string{"__name__:y", "job:z", "le:1", "quantile:x"},
+			`exported___name__="y" exported_le="1" exported_quantile="x" job="z"`,
+		},
 		{"B100 a name that is reserved only here", []string{"exported_le:2", "le:1"}, `exported_le="2,1"`},
 		{"B030 bytes that are no UTF-8", []string{"t:\xc3\x28"}, "t=\"\uFFFD(\""},
 		{"NUL", []string{"t:a\x00b"}, "t=\"a\uFFFDb\""},
