@@ -139,7 +139,7 @@ func (d *Digest) load(least, most, reciprocal float64) error {
 	return nil
 }
 
-// markClusters turns the mass negative where a centroid is not one sample's, and says whether there was none.
+// markClusters turns the mass negative where a centroid is not one sample's, and says whether all samples are there.
 func markClusters(cs []centroid, least, most float64) (points bool) {
 	first, last := cs[0], cs[len(cs)-1]
 	lightest := first.mass
@@ -150,7 +150,7 @@ func markClusters(cs []centroid, least, most float64) (points bool) {
 	if first.mean == least && first.mass == lightest || last.mean == most && last.mass == lightest {
 		single = max(single, lightest)
 	}
-	points = true
+	points = first.mean == least && last.mean == most
 	for i, c := range cs {
 		if c.mass > single && c.mean != least && c.mean != most {
 			cs[i].mass, points = -c.mass, false

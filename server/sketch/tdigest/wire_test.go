@@ -191,6 +191,8 @@ func TestDecode(t *testing.T) {
 			}
 		})
 	}
+	outside := decoded(t, message(100, []float64{1, 9}, 2, 1, 3, 1))
+	assert.Equal(t, []float64{1, 9}, []float64{outside.Min(), outside.Max()}, "the sender's are kept")
 	assert.Equal(t, 77.0, decoded(t, message(100, []float64{1, 2, 77}, 1, 1, 2, 1)).ReciprocalSum(), "the sender's is kept")
 }
 
