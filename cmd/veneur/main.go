@@ -9,6 +9,8 @@ import (
 )
 
 func main() {
+	// Who reads the tables on standard output may go away (veneur | head). That is one sink failing, and no reason to end.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))

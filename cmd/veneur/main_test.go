@@ -200,6 +200,25 @@ metric_sinks: [{kind: localfile, name: out, config: {path: `+out+`}}]`))
 	}
 }
 
+func TestAReaderOfTheTablesThatGoesAwayDoesNotEndIt(t *testing.T) {
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	p := &process{t: t, cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(append(os.Environ(), beDaemon+"=1", "VENEUR_INTERVAL=50ms"), noFixedPorts...)
+	p.cmd.Stdout, p.cmd.Stderr = writer, &p.stderr
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	require.NoError(t, writer.Close())
+	require.NoError(t, reader.Close())
+	url := p.url()
+	send(t, "udp", p.addr("DogStatsD", "udp"), "a:1|c")
+	eventually(t, "the sink to fail", func() bool {
+		_, body := get(t, url+"/ready")
+		return strings.Contains(body, "debug")
+	})
+	require.Equal(t, 0, p.stop())
+}
+
 func TestB151ASecondDaemonOnAPortIsRefused(t *testing.T) {
 	first := start(t, noFixedPorts)
 	addr := first.addr("DogStatsD", "udp")
