@@ -96,7 +96,7 @@ func (o *options) validateMetric() error {
 	values := o.given["gauge"] || o.given["count"] || o.given["timing"] || o.given["set"]
 	span := o.ssf && o.span.traceID != 0
 	switch {
-	case o.command && len(o.args) == 0:
+	case o.command && (len(o.args) == 0 || o.args[0] == ""):
 		return errors.New("-command needs a command after the flags")
 	case o.command && o.given["timing"]:
 		return errors.New("-command measures the time itself: leave -timing out")
