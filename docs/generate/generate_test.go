@@ -53,7 +53,7 @@ func TestEveryKeyIsInTheReference(t *testing.T) {
 	fields, err := config.Fields(reflect.TypeFor[server.Config]())
 	require.NoError(t, err)
 	for _, f := range fields {
-		assert.Contains(t, string(text), "\n| `"+f.Key+"` |", "give %s a place in sections", f.Key)
+		assert.True(t, strings.Contains(string(text), "\n| `"+f.Key+"` |"), "give %s a place in sections", f.Key)
 	}
 }
 
@@ -65,6 +65,17 @@ func TestExampleIsTheDaemonOutOfTheBox(t *testing.T) {
 	outOfTheBox, _, err := server.Load("", nil)
 	require.NoError(t, err)
 	require.Equal(t, string(config.AppendYAML(nil, &outOfTheBox)), string(config.AppendYAML(nil, &example)))
+}
+
+// What packages install is valid, and the image differs from the daemon out of the box in its addresses only.
+func TestConfigurationOfTheImage(t *testing.T) {
+	image, warnings, err := server.Load(filepath.Join(root, "packaging", "container.yaml"), nil)
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	outOfTheBox, _, err := server.Load("", nil)
+	require.NoError(t, err)
+	bare := strings.NewReplacer("127.0.0.1", "", `"`, "")
+	require.Equal(t, bare.Replace(string(config.AppendYAML(nil, &outOfTheBox))), bare.Replace(string(config.AppendYAML(nil, &image))))
 }
 
 func TestEnvironmentOfTheReference(t *testing.T) {
@@ -97,7 +108,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if name := describedName(n); name != "" {
 				found++
-				assert.Contains(t, string(text), "| `veneur."+name+"` |", "%s: add the package's Descs to parts", path)
+				assert.True(t, strings.Contains(string(text), "| `veneur."+name+"` |"), "%s: add the package's Descs to parts", path)
 			}
 			return true
 		})
