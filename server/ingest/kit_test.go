@@ -161,12 +161,29 @@ func write(t testing.TB, w io.Writer, text string) {
 // wait waits until a self metric has at least the value.
 func (r *rig) wait(value float64, name string, tags ...string) {
 	r.t.Helper()
-	eventually(r.t, func() bool { return r.reg.Value(name, tags...) >= value }, "%s %v did not become %v", name, tags, value)
+	if !reached(func() bool { return r.reg.Value(name, tags...) >= value }) {
+		require.Failf(r.t, "waited in vain", "%s %v is %v, not %v", name, tags, r.reg.Value(name, tags...), value)
+	}
 }
 
 func eventually(t testing.TB, f func() bool, message string, args ...any) {
 	t.Helper()
-	require.Eventuallyf(t, f, patience, time.Millisecond, message, args...)
+	if !reached(f) {
+		require.Failf(t, "waited in vain", message, args...)
+	}
+}
+
+// reached asks again and again, ever more seldom, so that a busy machine is not kept busy by the asking.
+func reached(f func() bool) bool {
+	deadline := time.After(patience)
+	for pause := 100 * time.Microsecond; !f(); pause = min(2*pause, 20*time.Millisecond) {
+		select {
+		case <-time.After(pause):
+		case <-deadline:
+			return f()
+		}
+	}
+	return true
 }
 
 func (r *rig) requireValue(value float64, name string, tags ...string) {
