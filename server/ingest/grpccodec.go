@@ -26,7 +26,7 @@ func (m *message) free() {
 	}
 }
 
-// codec passes messages of our services through and leaves those of others, of the health service, to the codec for protobuf. It belongs
+// grpcCodec passes messages of our services through and leaves those of others, of the health service, to the codec for protobuf. It belongs
 // to one server and is not registered, as registered names belong to the whole process.
 type grpcCodec struct{ other encoding.CodecV2 }
 
