@@ -221,6 +221,7 @@ func signalled(t *testing.T, hostport, script string, sig syscall.Signal) result
 
 // Signals to veneur-emit are the command's, what it makes of them is our code, and the time is reported.
 func TestB135SignalsArePassedOn(t *testing.T) {
+	t.Parallel()
 	const wait = `echo ready; while :; do sleep 0.01; done`
 	for _, tt := range []struct {
 		name   string

@@ -139,6 +139,7 @@ func value(t *testing.T, records []servertest.Record, name, kind, tags string) f
 
 // B012 B131: whatever stands in names, tags and members, the daemon sees exactly one sample, and the same one over both protocols.
 func TestB012B131HostileTextMakesOneSample(t *testing.T) {
+	t.Parallel()
 	hostile := []string{
 		"k:v\nx:9|c", "k:v\r\nx:9|c\r\n", "a|b", "a:1|c\nb", "_e{1,1}:a|b", "_sc|a|0", "\x00", "\xff\xfe", "a\u2028b", "|", ":", "|#", "@0.1", "|@0.1|#x",
 		"a\x1b[31m", "veneurlocalonly", "日本\n",

@@ -13,6 +13,7 @@ var countOverGRPC = append([]string{"-grpc"}, count...)
 
 // Whatever is wrong with a gRPC server is told, in time.
 func TestNoGRPCServer(t *testing.T) {
+	t.Parallel()
 	other := listen(t, "tcp")
 	server := grpc.NewServer()
 	go server.Serve(other.stream)

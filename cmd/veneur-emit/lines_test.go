@@ -68,8 +68,11 @@ func TestLines(t *testing.T) {
 		{"CRLF", "a:1|c\r\nb:2|c\r\n", []string{"a:1|c\nb:2|c"}, "", ""},
 		{"an event and a check", "_e{1,1}:a|b\n_sc|c|0\n", []string{"_e{1,1}:a|b\n_sc|c|0"}, "", ""},
 		{"as they are", "a b:1|c|@0.5|#x:y|c:ci-1\n", []string{"a b:1|c|@0.5|#x:y|c:ci-1"}, "", ""},
-		{"a bad line between good ones", "a:1|c\nbad\nb:2|c\n", []string{"a:1|c\nb:2|c"},
-			"veneur-emit: line 2 not sent (no_type): \"bad\"\n", "1 of 3 lines were not sent"},
+		{
+			"a bad line between good ones", "a:1|c\nbad\nb:2|c\n",
+			[]string{"a:1|c\nb:2|c"},
+			"veneur-emit: line 2 not sent (no_type): \"bad\"\n", "1 of 3 lines were not sent",
+		},
 		{"numbers count empty lines", "\n\nbad\n", nil, "veneur-emit: line 3 not sent (no_type): \"bad\"\n", "1 of 1 lines"},
 		{"a bad line without newline", "a:1|c\na:1|x", []string{"a:1|c"}, "veneur-emit: line 2 not sent (type): \"a:1|x\"\n", "1 of 2 lines"},
 		{"a zero byte in a name", "a\x00b:1|c\n", []string{"a\x00b:1|c"}, "", ""},
@@ -77,12 +80,21 @@ func TestLines(t *testing.T) {
 		{"not UTF-8", "_sc|\xff|0\n", nil, "veneur-emit: line 1 not sent (utf8): \"_sc|\\xff|0\"\n", "1 of 1 lines"},
 		{"B127 as long as may be", long + "\na:1|c\n", []string{long, "a:1|c"}, "", ""},
 		{"B127 as long as may be, CRLF, no final newline", "a:1|c\r\n" + long + "\r", []string{"a:1|c", long}, "", ""},
-		{"B127 one byte too long", "a:1|c\n" + counter(2, maxMessage+1) + "\nb:1|c\n", []string{"a:1|c", "b:1|c"},
-			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 3 lines"},
-		{"B127 70,000 bytes", "a:1|c\n" + counter(2, 70_000) + "\r\nb:1|c\n", []string{"a:1|c", "b:1|c"},
-			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 3 lines"},
-		{"B127 200,000 bytes without newline", "a:1|c\n" + counter(2, 200_000), []string{"a:1|c"},
-			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 2 lines"},
+		{
+			"B127 one byte too long", "a:1|c\n" + counter(2, maxMessage+1) + "\nb:1|c\n",
+			[]string{"a:1|c", "b:1|c"},
+			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 3 lines",
+		},
+		{
+			"B127 70,000 bytes", "a:1|c\n" + counter(2, 70_000) + "\r\nb:1|c\n",
+			[]string{"a:1|c", "b:1|c"},
+			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 3 lines",
+		},
+		{
+			"B127 200,000 bytes without newline", "a:1|c\n" + counter(2, 200_000),
+			[]string{"a:1|c"},
+			"veneur-emit: line 2 not sent (too_long): \"n2." + strings.Repeat("x", 61) + "\"\n", "1 of 2 lines",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, reader := range []io.Reader{strings.NewReader(tt.in), iotest.HalfReader(strings.NewReader(tt.in)), iotest.DataErrReader(strings.NewReader(tt.in))} {

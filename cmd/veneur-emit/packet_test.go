@@ -25,8 +25,11 @@ func TestPackets(t *testing.T) {
 		{"timing below a millisecond", []string{"-name", "a", "-timing", "250µs"}, "a:0.25|ms"},
 		{"timing of nothing", []string{"-name", "a", "-timing", "0s"}, "a:0|ms"},
 		{"set", []string{"-name", "a", "-set", "user:7"}, "a:user:7|s"},
-		{"several in one packet", []string{"-name", "a", "-tag", "x:y", "-set", "m", "-timing", "5ms", "-count", "1", "-gauge", "2"},
-			"a:2|g|#x:y\na:1|c|#x:y\na:5|ms|#x:y\na:m|s|#x:y"},
+		{
+			"several in one packet",
+			[]string{"-name", "a", "-tag", "x:y", "-set", "m", "-timing", "5ms", "-count", "1", "-gauge", "2"},
+			"a:2|g|#x:y\na:1|c|#x:y\na:5|ms|#x:y\na:m|s|#x:y",
+		},
 		{"-mode metric", []string{"-mode", "metric", "-name", "a", "-count", "1"}, "a:1|c"},
 		{"tags", []string{"-name", "a", "-count", "1", "-tag", "x:y,z:1:2"}, "a:1|c|#x:y,z:1:2"},
 		{"B133 a bare tag stays bare", []string{"-name", "a", "-count", "1", "-tag", "foo"}, "a:1|c|#foo"},
@@ -46,17 +49,27 @@ func TestPackets(t *testing.T) {
 
 		{"event", []string{"-e_title", "deploy", "-e_text", "done"}, "_e{6,4}:deploy|done"},
 		{"-mode event", []string{"-mode", "event", "-e_title", "t", "-e_text", ""}, "_e{1,0}:t|"},
-		{"a whole event", []string{"-e_title", "t", "-e_text", "x", "-e_time", "1700000000", "-e_hostname", "h", "-e_aggr_key", "k",
-			"-e_priority", "low", "-e_source_type", "s", "-e_alert_type", "error", "-e_event_tags", "a:b", "-tag", "c"},
-			"_e{1,1}:t|x|d:1700000000|h:h|k:k|p:low|s:s|t:error|#a:b,c"},
-		{"defaults may be said", []string{"-e_title", "t", "-e_text", "x", "-e_priority", "normal", "-e_alert_type", "info", "-e_time", ""},
-			"_e{1,1}:t|x"},
+		{
+			"a whole event",
+			[]string{
+				"-e_title", "t", "-e_text", "x", "-e_time", "1700000000", "-e_hostname", "h", "-e_aggr_key", "k",
+				"-e_priority", "low", "-e_source_type", "s", "-e_alert_type", "error", "-e_event_tags", "a:b", "-tag", "c",
+			},
+			"_e{1,1}:t|x|d:1700000000|h:h|k:k|p:low|s:s|t:error|#a:b,c",
+		},
+		{
+			"defaults may be said",
+			[]string{"-e_title", "t", "-e_text", "x", "-e_priority", "normal", "-e_alert_type", "info", "-e_time", ""},
+			"_e{1,1}:t|x",
+		},
 		{"lengths are bytes", []string{"-e_title", "é", "-e_text", "日本"}, "_e{2,6}:é|日本"},
 		{"pipes stay in texts", []string{"-e_title", "a|b", "-e_text", "c|t:error|#d"}, "_e{3,12}:a|b|c|t:error|#d"},
 		{"a newline that was typed", []string{"-e_title", "t", "-e_text", `a\nb`}, `_e{1,4}:t|a\nb`},
 		{"a real newline", []string{"-e_title", "t\nu", "-e_text", "a\nb"}, `_e{4,4}:t\nu|a\nb`},
-		{"event fields keep their places", []string{"-e_title", "t", "-e_text", "x", "-e_hostname", "h|p:low\n", "-e_aggr_key", "|#a",
-			"-e_source_type", "s\n_e{1,1}:a|b"}, "_e{1,1}:t|x|h:h_p:low_|k:_#a|s:s__e{1,1}:a_b"},
+		{"event fields keep their places", []string{
+			"-e_title", "t", "-e_text", "x", "-e_hostname", "h|p:low\n", "-e_aggr_key", "|#a",
+			"-e_source_type", "s\n_e{1,1}:a|b",
+		}, "_e{1,1}:t|x|h:h_p:low_|k:_#a|s:s__e{1,1}:a_b"},
 		{"an event that is not UTF-8", []string{"-e_title", "\xff", "-e_text", "\xc3x"}, "_e{1,2}:_|_x"},
 		{"control bytes of an event", []string{"-e_title", "t", "-e_text", "\x00\r"}, "_e{1,2}:t|\x00\r\r"},
 
@@ -65,10 +78,15 @@ func TestPackets(t *testing.T) {
 		{"a status by name", []string{"-sc_name", "db", "-sc_status", "CRITICAL"}, "_sc|db|2"},
 		{"a status in any letters", []string{"-sc_name", "db", "-sc_status", "warning"}, "_sc|db|1"},
 		{"OK and UNKNOWN", []string{"-sc_name", "ok", "-sc_status", "ok"}, "_sc|ok|0"},
-		{"a whole check", []string{"-sc_name", "db", "-sc_status", "UNKNOWN", "-sc_time", "1700000000", "-sc_hostname", "h",
-			"-sc_tags", "a:b", "-tag", "c", "-sc_msg", "gone"}, "_sc|db|3|d:1700000000|h:h|#a:b,c|m:gone"},
-		{"check texts keep their places", []string{"-sc_name", "a|2\nb", "-sc_status", "0", "-sc_msg", "x|#y\nz", "-sc_hostname", "h|m:n"},
-			`_sc|a_2_b|0|h:h_m:n|m:x_#y\nz`},
+		{"a whole check", []string{
+			"-sc_name", "db", "-sc_status", "UNKNOWN", "-sc_time", "1700000000", "-sc_hostname", "h",
+			"-sc_tags", "a:b", "-tag", "c", "-sc_msg", "gone",
+		}, "_sc|db|3|d:1700000000|h:h|#a:b,c|m:gone"},
+		{
+			"check texts keep their places",
+			[]string{"-sc_name", "a|2\nb", "-sc_status", "0", "-sc_msg", "x|#y\nz", "-sc_hostname", "h|m:n"},
+			`_sc|a_2_b|0|h:h_m:n|m:x_#y\nz`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := listen(t, "udp")

@@ -76,6 +76,7 @@ func TestB127RefusedInTheMiddle(t *testing.T) {
 
 // A peer that accepts and never reads costs the time that it is given, not more.
 func TestNobodyReads(t *testing.T) {
+	t.Parallel()
 	many := strings.Repeat(counter(1, 1000)+"\n", 20_000)
 	for _, network := range []string{"tcp", "unix", "unixgram"} {
 		t.Run(network, func(t *testing.T) {
@@ -103,6 +104,7 @@ func TestHungUp(t *testing.T) {
 
 // Others may answer, and may keep the connection open: the message is theirs.
 func TestPeersWithManners(t *testing.T) {
+	t.Parallel()
 	t.Run("answers", func(t *testing.T) {
 		p := listen(t, "tcp")
 		ended := emitting(t, "", append([]string{"-hostport", p.hostport}, count...)...)

@@ -32,6 +32,7 @@ func openTerminal(t *testing.T) (keyboard, terminal *os.File) {
 // The terminal sends what is typed to the command as well as to veneur-emit. Commands take a second one for impatience and stop where
 // they are, so that they must get one only.
 func TestControlCReachesTheCommandOnce(t *testing.T) {
+	t.Parallel()
 	keyboard, terminal := openTerminal(t)
 	p := listen(t, "udp")
 	cmd := process(t, timedShell(p.hostport,
