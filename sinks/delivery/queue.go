@@ -17,6 +17,7 @@ type queue struct {
 	mu      sync.Mutex
 	ledger  Ledger
 	parcels []*parcel // oldest first
+	open    *parcel   // the last of them, while spans may still be added
 	current *parcel   // taken by the worker, not yet done
 	ended   bool      // nobody will take anything any more
 }
@@ -28,8 +29,7 @@ type parcel struct {
 	cuts         []int // where its chunks end, ascending; the last one is items; nil is one chunk
 	payload      any   // *sinks.Batch or *spanParcel
 
-	open    bool // spans may still be added; under the queue's lock
-	settled int  // of items; under the queue's lock
+	settled int // of items; under the queue's lock
 }
 
 func newQueue(limits Common, linger time.Duration) queue {
@@ -43,24 +43,23 @@ func (q *queue) push(p *parcel, filtered int) {
 	defer q.check()
 	q.ledger.Offered += uint64(filtered)
 	q.ledger.Filtered += uint64(filtered)
-	if p != nil {
-		q.enter(p, p.items, p.bytes)
-		if !q.ended {
-			q.parcels = append(q.parcels, p)
-			q.makeRoom()
-		}
+	if p != nil && q.enter(p.items, p.bytes) {
+		q.parcels = append(q.parcels, p)
+		q.makeRoom()
 	}
 	q.signal()
 }
 
-// enter accounts for items that come in, as part of p.
-func (q *queue) enter(p *parcel, items, bytes int) {
+// enter accounts for items that come in. It returns false after the end: they are expired already, and nothing is to be queued.
+func (q *queue) enter(items, bytes int) bool {
 	q.ledger.Offered += uint64(items)
+	if q.ended {
+		q.ledger.Expired += uint64(items)
+		return false
+	}
 	q.ledger.Waiting += uint64(items)
 	q.ledger.WaitingBytes += uint64(bytes)
-	if q.ended {
-		q.finish(p, expired)
-	}
+	return true
 }
 
 // makeRoom drops the oldest parcels until the limits hold or only the newest is left.
@@ -86,13 +85,13 @@ func (q *queue) take(draining bool) (*parcel, time.Duration) {
 	if len(q.parcels) == 0 {
 		return nil, 0
 	}
-	if p := q.parcels[0]; p.open && !draining {
-		if left := q.linger - time.Since(p.born); left > 0 {
+	if p := q.parcels[0]; p == q.open {
+		if left := q.linger - time.Since(p.born); left > 0 && !draining {
 			return nil, left
 		}
+		q.open = nil
 	}
 	q.current = q.pop()
-	q.current.open = false
 	return q.current, 0
 }
 
@@ -140,6 +139,7 @@ func (q *queue) end() {
 	for len(q.parcels) > 0 {
 		q.finish(q.pop(), expired)
 	}
+	q.open = nil
 	q.ended = true
 }
 

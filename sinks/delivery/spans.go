@@ -10,10 +10,7 @@ import (
 
 // Spans delivers spans to one span sink. OfferSpan, Ledger and Failing may be called at any time by any goroutine; Start, Run and Close are
 // its life, as package lifecycle has it.
-type Spans struct {
-	*core
-	open *spanParcel // the newest parcel; under the queue's lock
-}
+type Spans struct{ *core }
 
 type spanParcel struct {
 	parcel
@@ -22,7 +19,7 @@ type spanParcel struct {
 
 // NewSpans wraps a sink. The configuration must be valid. Nothing is opened or started.
 func NewSpans(sink sinks.SpanSink, cfg SpanConfig, s Settings) *Spans {
-	d := &Spans{core: newCore(sink, "spans", cfg.Common, cfg.Linger, s)}
+	d := &Spans{newCore(sink, "spans", cfg.Common, cfg.Linger, s)}
 	d.send = func(ctx context.Context, payload any, from, to int) error {
 		return sink.SendSpans(ctx, payload.(*spanParcel).spans[from:to:to])
 	}
@@ -37,38 +34,38 @@ func (d *Spans) OfferSpan(span *ssf.SSFSpan) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.check()
-	p := d.open
-	if p == nil || !p.open || p.bytes+size > d.cfg.ChunkBytes {
-		p = d.openParcel()
+	if !q.enter(1, size) {
+		return
 	}
+	p := d.roomFor(size)
 	p.spans = append(p.spans, span)
 	p.items++
 	p.bytes += size
-	q.enter(&p.parcel, 1, size)
 	if p.items == d.cfg.ChunkItems {
 		d.closeParcel()
 	}
 	q.makeRoom()
 }
 
-// openParcel opens a parcel behind the others.
-func (d *Spans) openParcel() *spanParcel {
-	d.closeParcel()
-	p := &spanParcel{parcel: parcel{born: time.Now(), open: true}}
-	p.payload = p
-	if !d.queue.ended {
-		d.open = p
-		d.queue.parcels = append(d.queue.parcels, &p.parcel)
-		d.queue.signal()
+// roomFor returns the open parcel, or a new one behind the others when there is none or it would become too large.
+func (d *Spans) roomFor(size int) *spanParcel {
+	q := &d.queue
+	if q.open != nil && q.open.bytes+size <= d.cfg.ChunkBytes {
+		return q.open.payload.(*spanParcel)
 	}
+	d.closeParcel()
+	p := &spanParcel{parcel: parcel{born: time.Now()}}
+	p.payload = p
+	q.open = &p.parcel
+	q.parcels = append(q.parcels, q.open)
+	q.signal()
 	return p
 }
 
-// closeParcel makes the newest parcel ripe.
+// closeParcel makes the open parcel ripe.
 func (d *Spans) closeParcel() {
-	if d.open != nil && d.open.open {
-		d.open.open = false
+	if d.queue.open != nil {
+		d.queue.open = nil
 		d.queue.signal()
 	}
-	d.open = nil
 }

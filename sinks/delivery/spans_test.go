@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -207,4 +208,32 @@ func TestOfferSpanAfterTheEnd(t *testing.T) {
 		r.OfferSpan(span(2))
 		r.settled(delivery.Ledger{Expired: 2})
 	})
+}
+
+// A parcel that is still open when the end comes is dead: nothing is added to it, and it keeps no span.
+func TestOfferSpanAfterTheEndOfAnOpenParcel(t *testing.T) {
+	r := newSpanRig(t, nil)
+	kept := make(chan struct{})
+	for i := range 2 {
+		s := span(i)
+		if i == 0 {
+			runtime.AddCleanup(s, func(struct{}) { close(kept) }, struct{}{})
+		}
+		r.OfferSpan(s)
+	}
+	require.NoError(t, r.Spans.Close())
+	r.settled(delivery.Ledger{Expired: 2})
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		select {
+		case <-kept:
+			return true
+		default:
+			return false
+		}
+	}, 10*time.Second, time.Millisecond, "the dead parcel keeps its spans")
+	for i := range 3 {
+		r.OfferSpan(span(10 + i))
+		r.settled(delivery.Ledger{Expired: uint64(3 + i)})
+	}
 }
