@@ -40,7 +40,6 @@ type Server struct {
 	admin   *admin.Server
 	metrics []*delivery.Delivery
 	spans   []*delivery.Spans
-	self    *selfLane
 	stats   *telemetry.Statsd
 	state   state
 	stop    chan struct{}
@@ -91,17 +90,23 @@ func (s *Server) buildFlusher(interner *aggregate.Interner, targets []flush.Targ
 		lanes = append(lanes, lane)
 		tables = append(tables, lane.Table())
 	}
+	beforeEnd := s.ingest.ReadDrops
 	if s.config.Stats.LoopSelfMetrics {
-		s.self = newSelfLane(interner.NewTable())
-		lanes = append(lanes, s.self)
-		tables = append(tables, s.self.table)
+		self := newSelfLane(interner.NewTable())
+		lanes = append(lanes, self)
+		tables = append(tables, self.table)
+		loopback := telemetry.NewLoopback(s.deps.Telemetry, self.add, s.config.Stats.VeneurMetricsAdditionalTags...)
+		beforeEnd = func() {
+			s.ingest.ReadDrops()
+			loopback.Report()
+		}
 	}
 	s.flusher = flush.New(flush.Settings{
 		Config:    s.config.Flush,
 		Lanes:     lanes,
 		Collector: aggregate.NewCollector(interner, tables),
 		Targets:   targets,
-		BeforeEnd: s.ingest.ReadDrops,
+		BeforeEnd: beforeEnd,
 		Telemetry: s.deps.Telemetry,
 		Log:       s.deps.Log,
 	})
@@ -188,9 +193,6 @@ func (s *Server) flushRunners() []lifecycle.Runner {
 	runners := []lifecycle.Runner{s.flusher}
 	if w := s.flusher.Watchdog(); w != nil {
 		runners = append(runners, w)
-	}
-	if s.self != nil {
-		runners = append(runners, telemetry.NewLoopback(s.deps.Telemetry, s.config.Flush.Interval, s.self.add, s.config.Stats.VeneurMetricsAdditionalTags...))
 	}
 	return runners
 }

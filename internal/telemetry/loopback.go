@@ -1,44 +1,24 @@
 package telemetry
 
-import (
-	"context"
-	"slices"
-	"time"
-)
+import "slices"
 
-// Loopback gives the readings of a registry to a function each interval, so that the daemon's own metrics can take the same way as everybody
-// else's. It is a lifecycle Runner.
+// Loopback gives the readings of a registry to a function, so that the daemon's own metrics can take the same way as everybody else's. It has
+// no clock of its own: whoever ends the intervals calls Report right before, so that each interval has what was counted in it.
 type Loopback struct {
 	registry *Registry
-	interval time.Duration
 	deliver  func(name string, kind Kind, value float64, tags []string)
 	tags     []string
 	changes  changes
 }
 
-// NewLoopback returns a Loopback that is not running. deliver is called from Run's goroutine: with the growth of each counter that moved
-// since the last time, and the value of each gauge, under names that begin with "veneur." and with the given tags first. The tags
-// are deliver's to keep.
-func NewLoopback(r *Registry, interval time.Duration, deliver func(name string, kind Kind, value float64, tags []string), tags ...string) *Loopback {
-	return &Loopback{registry: r, interval: interval, deliver: deliver, tags: tags}
+// NewLoopback returns a Loopback. deliver is called by Report: with the growth of each counter that moved since the last time, and the value
+// of each gauge, under names that begin with "veneur." and with the given tags first. The tags are deliver's to keep.
+func NewLoopback(r *Registry, deliver func(name string, kind Kind, value float64, tags []string), tags ...string) *Loopback {
+	return &Loopback{registry: r, deliver: deliver, tags: tags}
 }
 
-// Run delivers each interval, and once more when ctx is done. It returns nil.
-func (l *Loopback) Run(ctx context.Context) error {
-	ticker := time.NewTicker(l.interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			l.report()
-		case <-ctx.Done():
-			l.report()
-			return nil
-		}
-	}
-}
-
-func (l *Loopback) report() {
+// Report delivers. It must not be called by two goroutines at once.
+func (l *Loopback) Report() {
 	for _, c := range l.changes.since(l.registry.Gather()) {
 		l.deliver(c.name, c.kind, c.value, slices.Concat(l.tags, c.tags))
 	}

@@ -1,55 +1,34 @@
 package telemetry
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestLoopbackDeliversEachIntervalAndAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lines := Desc{Name: "ingest.lines", Kind: Counter, Tags: []string{"listener"}}
-		series := Desc{Name: "series", Kind: Gauge}
-		r := New()
-		c, g := r.Counter(&lines, "udp"), r.Gauge(&series)
-		delivered := make(chan string, 10)
-		take := func() (got []string) {
-			for len(delivered) > 0 {
-				got = append(got, <-delivered)
-			}
-			return got
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() {
-			done <- NewLoopback(r, 10*time.Second, func(name string, kind Kind, value float64, tags []string) {
-				delivered <- fmt.Sprint(name, " ", kind, " ", value, " ", tags)
-			}, "host:me").Run(ctx)
-		}()
+func TestLoopbackReportsWhatChanged(t *testing.T) {
+	lines := Desc{Name: "ingest.lines", Kind: Counter, Tags: []string{"listener"}}
+	series := Desc{Name: "series", Kind: Gauge}
+	r := New()
+	c, g := r.Counter(&lines, "udp"), r.Gauge(&series)
+	var got []string
+	l := NewLoopback(r, func(name string, kind Kind, value float64, tags []string) {
+		got = append(got, fmt.Sprint(name, " ", kind, " ", value, " ", tags))
+	}, "host:me")
+	report := func() []string {
+		got = nil
+		l.Report()
+		return got
+	}
 
-		c.Add(5)
-		g.Set(1.5)
-		time.Sleep(9 * time.Second)
-		synctest.Wait()
-		require.Empty(t, take())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		require.Equal(t, []string{"veneur.ingest.lines counter 5 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, take())
-
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
-		require.Equal(t, []string{"veneur.series gauge 1.5 [host:me]"}, take(), "a counter at rest says nothing")
-
-		c.Add(2)
-		cancel()
-		require.NoError(t, <-done)
-		require.Equal(t, []string{"veneur.ingest.lines counter 2 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, take())
-	})
+	c.Add(5)
+	g.Set(1.5)
+	require.Equal(t, []string{"veneur.ingest.lines counter 5 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, report())
+	require.Equal(t, []string{"veneur.series gauge 1.5 [host:me]"}, report(), "a counter at rest says nothing")
+	c.Add(2)
+	require.Equal(t, []string{"veneur.ingest.lines counter 2 [host:me listener:udp]", "veneur.series gauge 1.5 [host:me]"}, report())
 }
 
 func TestChanges(t *testing.T) {

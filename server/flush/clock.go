@@ -24,15 +24,12 @@ func (c *clock) wait(now time.Time) time.Duration {
 		// aligned to a moment that no other system knows.
 		return c.interval - time.Duration(now.UnixNano()%int64(c.interval))
 	}
-	if d := c.interval - now.Sub(c.last)%c.interval; now.Sub(c.last) >= c.interval {
-		return d
-	}
-	return c.interval - now.Sub(c.last)
+	return c.interval - now.Sub(c.last)%c.interval
 }
 
-// interval at its end: what a flush at now stands for.
+// tick is the end of an interval: what a flush stands for.
 type tick struct {
-	end     time.Time     // whole seconds, later than that of any tick before
+	end     time.Time     // whole seconds, later than that of any tick before unless the interval is below a second
 	covered time.Duration // since the tick before
 	skipped int           // ticks that did not take place since then
 }
@@ -44,8 +41,13 @@ func (c *clock) tick(now time.Time) tick {
 		t.skipped = int((t.covered+c.interval/2)/c.interval) - 1
 	}
 	// A backend that keeps one point a second and series would lose one of two intervals that end in the same second, and
-	// one that wants time to move forward would refuse those after a step of the wall clock backwards.
-	c.end = max(now.Unix(), c.end+1)
+	// one that wants time to move forward would refuse those after a step of the wall clock backwards. With intervals below a
+	// second that rule would carry the times of points into the future, further every second: there they only never go back.
+	least := c.end + 1
+	if c.interval < time.Second {
+		least = c.end
+	}
+	c.end = max(now.Unix(), least)
 	t.end = time.Unix(c.end, 0)
 	c.last = now
 	return t

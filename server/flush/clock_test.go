@@ -61,3 +61,13 @@ func TestClockEndsMoveForward(t *testing.T) {
 	back := c.tick(at("11:00:20.000"))
 	require.Equal(t, stop.end.Unix()+1, back.end.Unix(), "the wall clock was set back")
 }
+
+func TestClockBelowASecondStaysInThePresent(t *testing.T) {
+	c := newClock(100*time.Millisecond, false, at("12:00:00.000"))
+	now := at("12:00:00.000")
+	for range 600 {
+		now = now.Add(100 * time.Millisecond)
+		require.Equal(t, now.Unix(), c.tick(now).end.Unix())
+	}
+	require.Equal(t, now.Unix(), c.tick(now.Add(-time.Hour)).end.Unix(), "and never goes back")
+}

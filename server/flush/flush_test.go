@@ -16,6 +16,7 @@ import (
 
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/protocol/dogstatsd"
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/sinks"
 )
@@ -282,6 +283,55 @@ func TestNoSinkIsCounted(t *testing.T) {
 	require.Equal(t, 2.0, f.stats.Value("flush.no_sink"))
 }
 
+func TestWhatIsForOneSinkOnlyMeetsTheRestThere(t *testing.T) {
+	c := tested(func(c *Config) { c.Aggregates, c.Percentiles = []string{"count", "max"}, nil })
+	f := newFixture(t, c, Target{Name: "a"}, Target{Name: "b"})
+	for range 2 {
+		f.add("x:1|c|#k", "x:2|c|#k,veneursinkonly:a", "g:1|g", "g:2|g|#veneursinkonly:a", "h:1|h", "h:5|h|#veneursinkonly:a",
+			"y:1|c", "y:9|g|#veneursinkonly:a")
+		require.Equal(t, []string{"g gauge 2", "h.count counter 2", "h.max gauge 5", "x counter 3 k", "y counter 1"}, f.points("a"))
+		require.Equal(t, []string{"g gauge 1", "h.count counter 1", "h.max gauge 1", "x counter 1 k", "y counter 1"}, show(f.got["b"][len(f.got["b"])-1]))
+	}
+	require.Equal(t, 2.0, f.stats.Value("flush.conflicting", "sink:a"))
+	require.Zero(t, f.stats.Value("flush.conflicting", "sink:b"))
+}
+
+func TestConflictsAreChargedToThoseWhoWouldHaveHadThePoint(t *testing.T) {
+	c := tested(func(c *Config) {
+		c.MetricSinkRouting = []RouteConfig{{
+			Match: []Match{{Name: NameMatch{"exact", "x"}}},
+			Sinks: RouteSinks{Matched: []string{"a"}, NotMatched: []string{"b"}},
+		}}
+	})
+	f := newFixture(t, c, Target{Name: "a"}, Target{Name: "b"})
+	f.add("x:1|c", "x:2|g")
+	f.points("a")
+	require.Equal(t, 1.0, f.stats.Value("flush.conflicting", "sink:a"))
+	require.Zero(t, f.stats.Value("flush.conflicting", "sink:b"))
+}
+
+func TestTimedPointsThatBecomeEqualMerge(t *testing.T) {
+	f := newFixture(t, tested(nil), Target{Name: "a", Rules: Rules{StripTags: []TagMatch{{Kind: "prefix", Value: "host:"}}}})
+	f.add("x:1|c|#host:a|T1656581400", "x:2|c|#host:b|T1656581400", "x:4|c|#host:b|T1656581401", "g:1|g|#host:a|T1656581400", "g:2|g|#host:b|T1656581400")
+	require.Equal(t, []string{"g gauge 2", "x counter 3", "x counter 4"}, f.points("a"))
+}
+
+func TestChecksAndEventsForNobodyAreCounted(t *testing.T) {
+	c := tested(func(c *Config) {
+		c.MetricSinkRouting = []RouteConfig{{Match: []Match{{Name: NameMatch{"exact", "x"}}}, Sinks: RouteSinks{Matched: []string{"a"}}}}
+	})
+	f := newFixture(t, c, Target{Name: "a"})
+	f.lane.table.AddCheck(metric.Check{Name: "x"})
+	f.lane.table.AddCheck(metric.Check{Name: "y"})
+	f.lane.table.AddEvent(metric.Event{Title: "for all"})
+	f.lane.table.AddEvent(metric.Event{Title: "for none", SinkOnly: "nowhere"})
+	f.points("a")
+	require.Len(t, f.got["a"][0].Checks, 1)
+	require.Len(t, f.got["a"][0].Events, 1)
+	require.Equal(t, 1.0, f.stats.Value("flush.no_sink_other", "sort:check"))
+	require.Equal(t, 1.0, f.stats.Value("flush.no_sink_other", "sort:event"))
+}
+
 func TestTimedPointsPassThrough(t *testing.T) {
 	f := newFixture(t, tested(nil), Target{Name: "a"})
 	f.add("c:1:2|c|@0.5|T1656581400", "g:7|g|T1656581401", "c:1|c")
@@ -360,6 +410,21 @@ func TestWatchdog(t *testing.T) {
 		require.Empty(t, done)
 		time.Sleep(30 * time.Second) // and then no more
 		require.ErrorContains(t, <-done, "no flush for")
+	})
+}
+
+func TestWatchdogOfOneIntervalLetsAFlusherLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, tested(func(c *Config) { c.FlushWatchdogMissedFlushes = 1 }), Target{Name: "a"})
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 2)
+		go func() { done <- f.Run(ctx) }()
+		go func() { done <- f.Watchdog().Run(ctx) }()
+		time.Sleep(time.Hour)
+		require.Empty(t, done)
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, <-done)
 	})
 }
 

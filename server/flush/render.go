@@ -15,15 +15,10 @@ var aggregates = map[string]func(*tdigest.Digest) (float64, bool){
 	"min":    func(d *tdigest.Digest) (float64, bool) { return d.Min(), true },
 	"max":    func(d *tdigest.Digest) (float64, bool) { return d.Max(), true },
 	"median": func(d *tdigest.Digest) (float64, bool) { return d.Quantile(0.5), true },
-	"avg":    func(d *tdigest.Digest) (float64, bool) { return mean(d), true },
+	"avg":    func(d *tdigest.Digest) (float64, bool) { return d.Mean(), true },
 	"count":  func(d *tdigest.Digest) (float64, bool) { return d.Count(), true },
 	"sum":    func(d *tdigest.Digest) (float64, bool) { return d.Sum(), true },
 	"hmean":  (*tdigest.Digest).HMean,
-}
-
-// mean is the average, within [min, max] even where the sum is saturated or rounded.
-func mean(d *tdigest.Digest) float64 {
-	return math.Max(d.Min(), math.Min(d.Max(), d.Sum()/d.Count()))
 }
 
 // column is one point that every histogram gives.
@@ -78,11 +73,13 @@ func (r *renderer) histogramNames(name string) []string {
 	return names
 }
 
-// render returns the points of an interval, and how many were left out because a point of another type had their name and tags. Where emit
-// is set, it says which columns of a histogram are wanted.
-func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) (points []metric.Point, conflicting int) {
-	points = make([]metric.Point, 0, len(iv.Counters)+len(iv.Gauges)+len(iv.Sets)+len(r.columns)*len(iv.Histograms)+len(iv.Timed))
-	meet := meeting{points: points}
+// rendered is the points of an interval, and those left out because a point of another type had their name and tags.
+type rendered struct{ list, left []metric.Point }
+
+// render makes the points of an interval. Where emit is set, it says which columns of a histogram are wanted.
+func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {
+	meet := meeting{}
+	meet.list = make([]metric.Point, 0, len(iv.Counters)+len(iv.Gauges)+len(iv.Sets)+len(r.columns)*len(iv.Histograms)+len(iv.Timed))
 	for i := range iv.Counters {
 		s := &iv.Counters[i]
 		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
@@ -108,40 +105,42 @@ func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, co
 			}
 		}
 	}
-	return append(meet.points, iv.Timed...), meet.conflicting
+	meet.list = append(meet.list, iv.Timed...)
+	return meet.rendered
 }
 
 // meeting collects points and settles what happens where two have one name and one tag set. Only series that the interner marked can
 // meet, so the others cost nothing.
 type meeting struct {
-	points      []metric.Point
-	conflicting int
-	seen        map[string]int // of contested points
+	rendered
+	seen map[string]int // index in list of each contested point
 }
 
 func (m *meeting) add(p metric.Point, contested bool) {
 	if !contested {
-		m.points = append(m.points, p)
+		m.list = append(m.list, p)
 		return
 	}
 	key := p.Name + "\x00" + p.Series.SinkOnly + "\x00" + strings.Join(p.Series.Tags, "\x00")
-	first, met := m.seen[key]
+	i, met := m.seen[key]
 	switch {
 	case !met:
 		if m.seen == nil {
 			m.seen = map[string]int{}
 		}
-		m.seen[key] = len(m.points)
-		m.points = append(m.points, p)
-	case m.points[first].Type != p.Type:
-		m.conflicting++
-	case p.Type == metric.CounterPoint:
-		m.points[first].Value = saturatingAdd(m.points[first].Value, p.Value)
+		m.seen[key] = len(m.list)
+		m.list = append(m.list, p)
+	case m.list[i].Type != p.Type:
+		m.left = append(m.left, p)
 	default:
-		m.points[first].Value = p.Value
+		m.list[i].Value = fold(p.Type, m.list[i].Value, p.Value)
 	}
 }
 
-func saturatingAdd(a, b float64) float64 {
+// fold is the value of two points of one name, tag set and type, of which b is the later: counters add up, of gauges the last stands.
+func fold(typ metric.PointType, a, b float64) float64 {
+	if typ == metric.GaugePoint {
+		return b
+	}
 	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, a+b))
 }

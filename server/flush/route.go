@@ -117,13 +117,15 @@ func (r *router) routed(i int, name string, tags []string, sinkOnly string) bool
 	return false
 }
 
+// exists says whether anybody can get what is for sinkOnly alone, or, when that is empty, for everybody.
+func (r *router) exists(sinkOnly string) bool {
+	return sinkOnly == "" && len(r.targets) > 0 || slices.Contains(r.targets, sinkOnly)
+}
+
 // anywhere says whether any target gets it.
 func (r *router) anywhere(name string, tags []string, sinkOnly string) bool {
-	if sinkOnly != "" {
-		return slices.Contains(r.targets, sinkOnly)
-	}
-	if len(r.routes) == 0 {
-		return len(r.targets) > 0
+	if sinkOnly != "" || len(r.routes) == 0 {
+		return r.exists(sinkOnly)
 	}
 	for i := range r.targets {
 		if r.routed(i, name, tags, "") {

@@ -9,7 +9,7 @@ var (
 	}
 	descSkipped = telemetry.Desc{
 		Name: "flush.skipped_ticks", Kind: telemetry.Counter, Unit: "ticks",
-		Help: "Intervals that ended without a flush of their own, because the one before was still at work or the machine slept; their data is in the next.",
+		Help: "Intervals that ended without a flush of their own, because the one before was still at work or the process did not get to run; their data is in the next.",
 	}
 	descDuration = telemetry.Desc{
 		Name: "flush.duration", Kind: telemetry.Gauge, Unit: "seconds",
@@ -31,6 +31,10 @@ var (
 		Name: "flush.no_sink", Kind: telemetry.Counter, Unit: "points", Loss: true,
 		Help: "Points that went to no sink: no route names one, or the sink they name does not exist.",
 	}
+	descNoSinkOther = telemetry.Desc{
+		Name: "flush.no_sink_other", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sort"}, Loss: true,
+		Help: "Service checks that no route sends anywhere, and events and checks for a sink that does not exist.",
+	}
 	descRouted = telemetry.Desc{
 		Name: "flush.routed", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"},
 		Help: "Points offered to a sink.",
@@ -43,12 +47,13 @@ var (
 
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
-	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descRouted, descConflicting}
+	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting}
 }
 
 // stats are the handles of a Flusher.
 type stats struct {
 	flushes, skipped, points, somewhere, noSink *telemetry.Metric
+	noSinkChecks, noSinkEvents                  *telemetry.Metric
 	duration, covered                           *telemetry.Metric
 	routed, conflicting                         []*telemetry.Metric // by target
 }
@@ -62,6 +67,9 @@ func newStats(r *telemetry.Registry, targets []string) stats {
 		noSink:    r.Counter(&descNoSink),
 		duration:  r.Gauge(&descDuration),
 		covered:   r.Gauge(&descCovered),
+
+		noSinkChecks: r.Counter(&descNoSinkOther, "check"),
+		noSinkEvents: r.Counter(&descNoSinkOther, "event"),
 	}
 	for _, target := range targets {
 		s.routed = append(s.routed, r.Counter(&descRouted, target))

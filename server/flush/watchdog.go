@@ -15,7 +15,8 @@ func (f *Flusher) Watchdog() *Watchdog {
 	if missed == 0 {
 		return nil
 	}
-	return &Watchdog{f: f, limit: time.Duration(missed) * f.s.Config.Interval}
+	// The last flush may just have begun when the first of the missed ones would have been due.
+	return &Watchdog{f: f, limit: time.Duration(missed+1) * f.s.Config.Interval}
 }
 
 // Watchdog watches one Flusher.
@@ -28,27 +29,25 @@ type Watchdog struct {
 func (w *Watchdog) Run(ctx context.Context) error {
 	ticker := time.NewTicker(w.f.s.Config.Interval)
 	defer ticker.Stop()
-	started := time.Now()
-	silentFrom, last := started, w.f.flushes()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case now := <-ticker.C:
-			if n := w.f.flushes(); n != last {
-				silentFrom, last = now, n
+		case <-ticker.C:
+			silence := w.f.silence()
+			if silence <= w.limit {
 				continue
 			}
-			// Measured on the monotonic clock: a step of the wall clock is no silence.
-			if silence := now.Sub(silentFrom); silence > w.limit {
-				var stacks bytes.Buffer
-				_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2) // a bytes.Buffer takes everything
-				w.f.s.Log.Error("flush watchdog: goroutine stacks:\n" + stacks.String())
-				return fmt.Errorf("flush watchdog: no flush for %s, more than %d intervals",
-					silence.Round(time.Millisecond), w.f.s.Config.FlushWatchdogMissedFlushes)
-			}
+			var stacks bytes.Buffer
+			_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2) // a bytes.Buffer takes everything
+			w.f.s.Log.Error("flush watchdog: goroutine stacks:\n" + stacks.String())
+			return fmt.Errorf("flush watchdog: no flush for %s, more than %d intervals",
+				silence.Round(time.Millisecond), w.f.s.Config.FlushWatchdogMissedFlushes)
 		}
 	}
 }
 
-func (f *Flusher) flushes() uint64 { return f.stats.flushes.Count() }
+// silence is how long ago the last flush ended, on the monotonic clock: a step of the wall clock is no silence.
+func (f *Flusher) silence() time.Duration {
+	return time.Since(f.begun) - time.Duration(f.flushed.Load())
+}
