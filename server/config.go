@@ -2,8 +2,11 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/sirupsen/logrus"
 
 	"github.com/veneurd/veneur/internal/config"
 	"github.com/veneurd/veneur/internal/telemetry"
@@ -11,8 +14,6 @@ import (
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
-	"github.com/veneurd/veneur/sinks"
-	"github.com/veneurd/veneur/sinks/all"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
 
@@ -110,21 +111,15 @@ func (c *Config) Validate() error {
 	faults.AddIn("", c.Stats.Validate())
 	metricNames := map[string]int{}
 	for i := range c.MetricSinks {
-		s := &c.MetricSinks[i]
-		path := index("metric_sinks", i)
-		sinkName(&faults, path, s.Kind, &s.Name, metricNames, i)
-		faults.AddIn(path, s.Rules.Validate())
-		faults.AddIn(path, s.Delivery.Validate())
-		configure(&faults, path, s.Kind, s.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
+		taken(&faults, index("metric_sinks", i), c.MetricSinks[i].Name, metricNames, i)
 	}
 	spanNames := map[string]int{}
 	for i := range c.SpanSinks {
-		s := &c.SpanSinks[i]
-		path := index("span_sinks", i)
-		sinkName(&faults, path, s.Kind, &s.Name, spanNames, i)
-		faults.AddIn(path, s.Delivery.Validate())
-		configure(&faults, path, s.Kind, s.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
+		taken(&faults, index("span_sinks", i), c.SpanSinks[i].Name, spanNames, i)
 	}
+	// Whether a sink can be built shows when it is built. That opens nothing, so it is done for the faults alone.
+	_, err := buildSinks(c, Deps{Log: discardLog(), Telemetry: telemetry.New(), Stdout: io.Discard})
+	faults.AddIn("", err)
 	names := make([]string, len(c.MetricSinks))
 	for i := range c.MetricSinks {
 		names[i] = c.MetricSinks[i].Name
@@ -134,40 +129,32 @@ func (c *Config) Validate() error {
 	return faults.Err()
 }
 
-// sinkName gives a sink its default name and reports one that is taken.
-func sinkName(faults *config.Faults, path, kind string, name *string, taken map[string]int, i int) {
-	if *name == "" {
-		*name = kind
+// nameSinks gives sinks without a name that of their kind.
+func (c *Config) nameSinks() {
+	for i := range c.MetricSinks {
+		if s := &c.MetricSinks[i]; s.Name == "" {
+			s.Name = s.Kind
+		}
 	}
-	if first, ok := taken[*name]; ok && *name != "" {
-		faults.Add(config.Join(path, "name"), "%q is the name of the sink at index %d already", *name, first)
-		return
+	for i := range c.SpanSinks {
+		if s := &c.SpanSinks[i]; s.Name == "" {
+			s.Name = s.Kind
+		}
 	}
-	taken[*name] = i
 }
 
-// configure decodes the configuration of a kind that takes what it is to take, or notes why it cannot and returns nil.
-func configure(faults *config.Faults, path, kind string, raw config.Raw, takes func(sinks.Kind) bool, refusal error) *sinks.Configured {
-	var names []string
-	for _, k := range all.Kinds() {
-		names = append(names, k.Name())
-		if k.Name() != kind {
-			continue
-		}
-		if !takes(k) {
-			faults.Add(config.Join(path, "kind"), "%s %v", kind, refusal)
-			return nil
-		}
-		configured, err := k.Configure(raw.Decode)
-		faults.AddIn(config.Join(path, "config"), err)
-		return configured
+func taken(faults *config.Faults, path, name string, names map[string]int, i int) {
+	if first, ok := names[name]; ok && name != "" {
+		faults.Add(config.Join(path, "name"), "%q is the name of the sink at index %d already", name, first)
+		return
 	}
-	if kind == "" {
-		faults.Add(config.Join(path, "kind"), "must be set: one of %s", strings.Join(names, ", "))
-	} else {
-		faults.Add(config.Join(path, "kind"), "%q is none of %s", kind, strings.Join(names, ", "))
-	}
-	return nil
+	names[name] = i
+}
+
+func discardLog() logrus.FieldLogger {
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	return log
 }
 
 // validateExclusions reports tags_exclude entries that name a sink which does not exist.

@@ -33,6 +33,7 @@ func decode(doc *config.Document, environ []string) (Config, []string, error) {
 	faults.AddIn("", doc.Decode(&c))
 	fromEnv, err := doc.ApplyEnv(&c, environ)
 	faults.AddIn("", err)
+	c.nameSinks()
 	var invalid config.Faults
 	invalid.AddIn("", c.Validate())
 	faults = append(faults, doc.Locate(invalid)...)

@@ -20,7 +20,6 @@ import (
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
-	"github.com/veneurd/veneur/sinks/delivery"
 )
 
 // Deps is what a Server is given rather than makes.
@@ -38,8 +37,7 @@ type Server struct {
 	ingest  *ingest.Ingest
 	flusher *flush.Flusher
 	admin   *admin.Server
-	metrics []*delivery.Delivery
-	spans   []*delivery.Spans
+	sinks   outputs
 	stats   *telemetry.Statsd
 	state   state
 	stop    chan struct{}
@@ -59,8 +57,8 @@ const (
 func New(c Config, d Deps) (*Server, error) {
 	s := &Server{config: c, deps: d, stop: make(chan struct{}, 1)}
 	d.Telemetry.RegisterProcess(buildinfo.Read())
-	targets, err := s.buildSinks()
-	if err != nil {
+	var err error
+	if s.sinks, err = buildSinks(&c, d); err != nil {
 		return nil, err
 	}
 	interner := aggregate.NewInterner(aggregate.Settings{Config: c.Aggregate, Telemetry: d.Telemetry, Log: d.Log})
@@ -68,14 +66,14 @@ func New(c Config, d Deps) (*Server, error) {
 		Config:     c.Ingest,
 		ExtendTags: c.Aggregate.ExtendTags,
 		Interner:   interner,
-		Spans:      s.fanout(),
+		Spans:      s.sinks.fanout(),
 		Telemetry:  d.Telemetry,
 		Log:        d.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.buildFlusher(interner, targets)
+	s.buildFlusher(interner)
 	if err := s.buildStats(); err != nil {
 		return nil, err
 	}
@@ -83,7 +81,7 @@ func New(c Config, d Deps) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) buildFlusher(interner *aggregate.Interner, targets []flush.Target) {
+func (s *Server) buildFlusher(interner *aggregate.Interner) {
 	var lanes []flush.Lane
 	var tables []*aggregate.Table
 	for _, lane := range s.ingest.Lanes() {
@@ -105,7 +103,7 @@ func (s *Server) buildFlusher(interner *aggregate.Interner, targets []flush.Targ
 		Config:    s.config.Flush,
 		Lanes:     lanes,
 		Collector: aggregate.NewCollector(interner, tables),
-		Targets:   targets,
+		Targets:   s.sinks.targets,
 		BeforeEnd: beforeEnd,
 		Telemetry: s.deps.Telemetry,
 		Log:       s.deps.Log,
@@ -132,7 +130,7 @@ func (s *Server) buildStats() error {
 func (s *Server) buildAdmin() {
 	s.admin = admin.New(admin.Settings{
 		Config:     s.config.Admin,
-		Ready:      s.ready,
+		Ready:      s.Ready,
 		ConfigYAML: func() []byte { return config.AppendYAML(nil, &s.config) },
 		ConfigJSON: func() []byte { return config.AppendJSON(nil, &s.config) },
 		Registry:   s.deps.Telemetry,
@@ -163,7 +161,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.stats != nil {
 		group.Stage("telemetry", statsGrace, s.stats)
 	}
-	group.Stage("sinks", sinkGrace, s.sinkRunners()...)
+	group.Stage("sinks", sinkGrace, s.sinks.runners()...)
 	group.Stage("flush", flushGrace, s.flushRunners()...)
 	group.Stage("listeners", listenGrace, s.ingest.Runners()...)
 	// Stop waits for nobody, so somebody has to wait for it: a Runner like any other, which ends with the group.
@@ -217,6 +215,3 @@ func (s *Server) AdminAddr() string {
 	}
 	return s.admin.Addr().String()
 }
-
-// Ready says what /ready says: whether the daemon takes what is sent to it, and which sinks fail.
-func (s *Server) Ready() (ok bool, body string) { return s.ready() }

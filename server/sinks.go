@@ -8,69 +8,118 @@ import (
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/spans"
 	"github.com/veneurd/veneur/sinks"
+	"github.com/veneurd/veneur/sinks/all"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
 
-// buildSinks makes a delivery for every sink and returns the metric sinks as the flusher sees them.
-func (s *Server) buildSinks() (targets []flush.Target, err error) {
-	var faults config.Faults
-	for i := range s.config.MetricSinks {
-		c := &s.config.MetricSinks[i]
-		path := index("metric_sinks", i)
-		configured := configure(&faults, path, c.Kind, c.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
-		if configured == nil {
-			continue
-		}
-		sink, err := configured.Metrics(s.sinkSettings("metric_sink", c.Name))
-		if err != nil {
-			faults.AddIn(path, err)
-			continue
-		}
-		d := delivery.New(sink, c.Delivery, s.deliverySettings("metric_sink", c.Name))
-		s.metrics = append(s.metrics, d)
-		_, wantsDistributions := sink.(sinks.DistributionSink)
-		targets = append(targets, flush.Target{
-			Name:               c.Name,
-			Rules:              c.Rules,
-			ExcludedTags:       excludedFor(s.config.Aggregate.TagsExclude, c.Name),
-			WantsDistributions: wantsDistributions,
-			Offer:              d.Offer,
-		})
-	}
-	for i := range s.config.SpanSinks {
-		c := &s.config.SpanSinks[i]
-		path := index("span_sinks", i)
-		configured := configure(&faults, path, c.Kind, c.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
-		if configured == nil {
-			continue
-		}
-		sink, err := configured.Spans(s.sinkSettings("span_sink", c.Name))
-		if err != nil {
-			faults.AddIn(path, err)
-			continue
-		}
-		s.spans = append(s.spans, delivery.NewSpans(sink, c.Delivery, s.deliverySettings("span_sink", c.Name)))
-	}
-	return targets, faults.Err()
+// outputs is every sink of a configuration with its delivery.
+type outputs struct {
+	metrics []*delivery.Delivery
+	targets []flush.Target // of metrics, in their order
+	spans   []*delivery.Spans
 }
 
-func (s *Server) sinkSettings(sort, name string) sinks.Settings {
+// buildSinks builds the sinks that c lists and opens nothing. The error is config.Faults: all of what is wrong with any of them.
+func buildSinks(c *Config, d Deps) (outputs, error) {
+	var o outputs
+	var faults config.Faults
+	for i := range c.MetricSinks {
+		if err := o.addMetricSink(c, &c.MetricSinks[i], d); err != nil {
+			faults.AddIn(index("metric_sinks", i), err)
+		}
+	}
+	for i := range c.SpanSinks {
+		if err := o.addSpanSink(c, &c.SpanSinks[i], d); err != nil {
+			faults.AddIn(index("span_sinks", i), err)
+		}
+	}
+	return o, faults.Err()
+}
+
+func (o *outputs) addMetricSink(c *Config, s *MetricSinkConfig, d Deps) error {
+	var faults config.Faults
+	faults.AddIn("", s.Rules.Validate())
+	faults.AddIn("", s.Delivery.Validate())
+	configured, err := configure(s.Kind, s.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
+	faults.AddIn("", err)
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	sink, err := configured.Metrics(sinkSettings(c, d, "metric_sink", s.Name))
+	if err != nil {
+		return err
+	}
+	built := delivery.New(sink, s.Delivery, deliverySettings(c, d, "metric_sink", s.Name))
+	_, wantsDistributions := sink.(sinks.DistributionSink)
+	o.metrics = append(o.metrics, built)
+	o.targets = append(o.targets, flush.Target{
+		Name:               s.Name,
+		Rules:              s.Rules,
+		ExcludedTags:       excludedFor(c.Aggregate.TagsExclude, s.Name),
+		WantsDistributions: wantsDistributions,
+		Offer:              built.Offer,
+	})
+	return nil
+}
+
+func (o *outputs) addSpanSink(c *Config, s *SpanSinkConfig, d Deps) error {
+	var faults config.Faults
+	faults.AddIn("", s.Delivery.Validate())
+	configured, err := configure(s.Kind, s.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
+	faults.AddIn("", err)
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	sink, err := configured.Spans(sinkSettings(c, d, "span_sink", s.Name))
+	if err != nil {
+		return err
+	}
+	o.spans = append(o.spans, delivery.NewSpans(sink, s.Delivery, deliverySettings(c, d, "span_sink", s.Name)))
+	return nil
+}
+
+// configure decodes the configuration of a kind that takes what it is to take. The error is config.Faults, with paths from the sink on.
+func configure(kind string, raw config.Raw, takes func(sinks.Kind) bool, refusal error) (*sinks.Configured, error) {
+	var faults config.Faults
+	var names []string
+	for _, k := range all.Kinds() {
+		names = append(names, k.Name())
+		if k.Name() != kind {
+			continue
+		}
+		if !takes(k) {
+			faults.Add("kind", "%s %v", kind, refusal)
+			return nil, faults.Err()
+		}
+		configured, err := k.Configure(raw.Decode)
+		faults.AddIn("config", err)
+		return configured, faults.Err()
+	}
+	if kind == "" {
+		faults.Add("kind", "must be set: one of %s", strings.Join(names, ", "))
+	} else {
+		faults.Add("kind", "%q is none of %s", kind, strings.Join(names, ", "))
+	}
+	return nil, faults.Err()
+}
+
+func sinkSettings(c *Config, d Deps, sort, name string) sinks.Settings {
 	return sinks.Settings{
 		Name:      name,
-		Hostname:  s.config.Hostname,
-		Interval:  s.config.Flush.Interval,
-		Log:       s.deps.Log.WithField(sort, name),
-		Telemetry: s.deps.Telemetry,
-		Stdout:    s.deps.Stdout,
+		Hostname:  c.Hostname,
+		Interval:  c.Flush.Interval,
+		Log:       d.Log.WithField(sort, name),
+		Telemetry: d.Telemetry,
+		Stdout:    d.Stdout,
 	}
 }
 
-func (s *Server) deliverySettings(sort, name string) delivery.Settings {
+func deliverySettings(c *Config, d Deps, sort, name string) delivery.Settings {
 	return delivery.Settings{
 		Name:         name,
-		Interval:     s.config.Flush.Interval,
-		Log:          s.deps.Log.WithField(sort, name),
-		Telemetry:    s.deps.Telemetry,
+		Interval:     c.Flush.Interval,
+		Log:          d.Log.WithField(sort, name),
+		Telemetry:    d.Telemetry,
 		DrainTimeout: sinkDrain,
 	}
 }
@@ -92,20 +141,20 @@ func excludedFor(entries []string, sink string) []string {
 	return keys
 }
 
-func (s *Server) fanout() *spans.Fanout {
-	targets := make([]spans.Target, len(s.spans))
-	for i, d := range s.spans {
+func (o *outputs) fanout() *spans.Fanout {
+	targets := make([]spans.Target, len(o.spans))
+	for i, d := range o.spans {
 		targets[i] = d
 	}
 	return spans.New(targets...)
 }
 
-func (s *Server) sinkRunners() []lifecycle.Runner {
+func (o *outputs) runners() []lifecycle.Runner {
 	var runners []lifecycle.Runner
-	for _, d := range s.metrics {
+	for _, d := range o.metrics {
 		runners = append(runners, d)
 	}
-	for _, d := range s.spans {
+	for _, d := range o.spans {
 		runners = append(runners, d)
 	}
 	return runners

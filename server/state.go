@@ -16,8 +16,8 @@ const (
 
 func (s *state) set(v int32) { s.v.Store(v) }
 
-// ready says whether the daemon takes what is sent to it, and names the sinks that fail; those do not make it less ready.
-func (s *Server) ready() (ok bool, body string) {
+// Ready says what /ready says: whether the daemon takes what is sent to it, and which sinks fail; those do not make it less ready.
+func (s *Server) Ready() (ok bool, body string) {
 	switch s.state.v.Load() {
 	case starting:
 		return false, "starting"
@@ -26,12 +26,12 @@ func (s *Server) ready() (ok bool, body string) {
 	}
 	var b strings.Builder
 	b.WriteString("ready")
-	for _, d := range s.metrics {
+	for _, d := range s.sinks.metrics {
 		if why, failing := d.Failing(); failing {
 			b.WriteString("\nmetric sink " + d.Name() + ": " + why)
 		}
 	}
-	for _, d := range s.spans {
+	for _, d := range s.sinks.spans {
 		if why, failing := d.Failing(); failing {
 			b.WriteString("\nspan sink " + d.Name() + ": " + why)
 		}
