@@ -42,11 +42,12 @@ func (o *outputs) addMetricSink(c *Config, s *MetricSinkConfig, d Deps) error {
 	faults.AddIn("", s.Delivery.Validate())
 	configured, err := configure(s.Kind, s.Config, sinks.Kind.TakesMetrics, sinks.ErrNoMetrics)
 	faults.AddIn("", err)
-	if err := faults.Err(); err != nil {
-		return err
+	var sink sinks.MetricSink
+	if configured != nil {
+		sink, err = configured.Metrics(sinkSettings(c, d, "metric_sink", s.Name))
+		faults.AddIn("config", err)
 	}
-	sink, err := configured.Metrics(sinkSettings(c, d, "metric_sink", s.Name))
-	if err != nil {
+	if err := faults.Err(); err != nil {
 		return err
 	}
 	built := delivery.New(sink, s.Delivery, deliverySettings(c, d, "metric_sink", s.Name))
@@ -67,11 +68,12 @@ func (o *outputs) addSpanSink(c *Config, s *SpanSinkConfig, d Deps) error {
 	faults.AddIn("", s.Delivery.Validate())
 	configured, err := configure(s.Kind, s.Config, sinks.Kind.TakesSpans, sinks.ErrNoSpans)
 	faults.AddIn("", err)
-	if err := faults.Err(); err != nil {
-		return err
+	var sink sinks.SpanSink
+	if configured != nil {
+		sink, err = configured.Spans(sinkSettings(c, d, "span_sink", s.Name))
+		faults.AddIn("config", err)
 	}
-	sink, err := configured.Spans(sinkSettings(c, d, "span_sink", s.Name))
-	if err != nil {
+	if err := faults.Err(); err != nil {
 		return err
 	}
 	o.spans = append(o.spans, delivery.NewSpans(sink, s.Delivery, deliverySettings(c, d, "span_sink", s.Name)))

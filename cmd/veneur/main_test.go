@@ -347,6 +347,18 @@ func TestB115FaultsAreShownAtOnce(t *testing.T) {
 	})
 }
 
+func TestFaultsOfBuildingAreAmongTheOthers(t *testing.T) {
+	code, _, stderr := do(t, nil, "-f", file(t, `num_workers: 1
+metric_sinks:
+  - kind: prometheus
+    max_tags: -1
+    config: {listen_address: "127.0.0.1:0", expire_after: 15s}
+`), "-validate-config-strict")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "line 4: metric_sinks[0].max_tags: -1 is less than 0")
+	require.Regexp(t, `line 5: metric_sinks\[0\]\.config.*expire_after`, stderr)
+}
+
 func TestStrictTurnsWarningsIntoFaults(t *testing.T) {
 	config := file(t, "num_workers: 4\nmetric_sinks: [{kind: blackhole}]")
 	code, _, stderr := do(t, nil, "-f", config, "-validate-config")
