@@ -39,6 +39,8 @@ type Digest interface {
 	Quantile(q float64) float64
 	// EachCentroid calls f with every centroid in ascending order of mean until f returns false.
 	EachCentroid(f func(mean, weight float64) bool)
+	// Size returns the bytes of memory that the digest holds.
+	Size() int
 }
 
 // DigestPoint is the digest of one histogram series over one interval, for backends that take more than single numbers.

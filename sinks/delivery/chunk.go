@@ -1,9 +1,6 @@
 package delivery
 
-import (
-	"github.com/veneurd/veneur/protocol/metric"
-	"github.com/veneurd/veneur/sinks"
-)
+import "github.com/veneurd/veneur/sinks"
 
 // chunk returns the items [from, to) of b in the order points, digests, events, checks. It shares b's arrays; appending to a field of
 // the chunk does not reach them.
@@ -26,15 +23,6 @@ func window[T any](all []T, from, to *int) []T {
 	return all[lo:hi:hi]
 }
 
-// What the encoded forms hold beside names, tags and texts, measured on lines of JSON.
-const (
-	pointBytes  = 128
-	digestBytes = 1024 // some fifty centroids; they are not counted, since walking a digest costs more than the estimate is worth
-	eventBytes  = 192
-	checkBytes  = 128
-	tagBytes    = 3 // quotes and a comma
-)
-
 // cutter finds where the chunks of a batch end.
 type cutter struct {
 	maxItems, maxBytes int
@@ -48,19 +36,16 @@ type cutter struct {
 func cut(b *sinks.Batch, maxItems, maxBytes int) (cuts []int, bytes int) {
 	c := cutter{maxItems: maxItems, maxBytes: maxBytes}
 	for i := range b.Points {
-		p := &b.Points[i]
-		c.add(pointBytes + len(p.Name) + tagsSize(p.Series.Tags))
+		c.add(pointSize(&b.Points[i]))
 	}
 	for i := range b.Distributions {
-		s := b.Distributions[i].Series
-		c.add(digestBytes + len(s.Name) + tagsSize(s.Tags))
+		c.add(digestSize(&b.Distributions[i]))
 	}
 	for i := range b.Events {
 		c.add(eventSize(&b.Events[i]))
 	}
 	for i := range b.Checks {
-		k := &b.Checks[i]
-		c.add(checkBytes + len(k.Name) + len(k.Message) + len(k.Host) + tagsSize(k.Tags))
+		c.add(checkSize(&b.Checks[i]))
 	}
 	if c.items > 0 {
 		c.cuts = append(c.cuts, c.items)
@@ -77,16 +62,4 @@ func (c *cutter) add(size int) {
 	c.items++
 	c.bytes += size
 	c.filled += size
-}
-
-func eventSize(e *metric.Event) int {
-	return eventBytes + len(e.Title) + len(e.Text) + len(e.Host) + len(e.AggregationKey) + len(e.SourceType) + tagsSize(e.Tags)
-}
-
-func tagsSize(tags []string) int {
-	n := len(tags) * tagBytes
-	for _, tag := range tags {
-		n += len(tag)
-	}
-	return n
 }

@@ -26,16 +26,17 @@ type SpanConfig struct {
 	Linger time.Duration `yaml:"linger"`
 }
 
-// Common is what metric and span sinks have in common. Sizes in bytes are estimates of the encoded form, before compression.
+// Common is what metric and span sinks have in common. Sizes in bytes are of items in memory, estimated; encoded, before
+// compression, items are seldom larger.
 type Common struct {
 	// QueueItems bounds what waits for the sink, what is being sent included. When it is full the oldest goes first, counted as
 	// overflow; the newest interval is always taken.
 	QueueItems int `yaml:"queue_items"`
-	// QueueBytes bounds the same by estimated size.
+	// QueueBytes bounds the same by the memory that it holds, estimated: an item counts with its structure, texts and tags.
 	QueueBytes int `yaml:"queue_bytes"`
 	// ChunkItems is how many items are sent at once, at most.
 	ChunkItems int `yaml:"chunk_items"`
-	// ChunkBytes is their estimated size, at most; a larger item goes alone. A chunk that the backend still finds too large is
+	// ChunkBytes is their size by the same estimate, at most; encoded they are seldom larger. A larger item goes alone. A chunk that the backend still finds too large is
 	// halved until it fits.
 	ChunkBytes int `yaml:"chunk_bytes"`
 	// Timeout bounds one attempt, connecting included. The interval (or a second, if that is longer) bounds it too, since a sink that

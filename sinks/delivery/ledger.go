@@ -11,7 +11,7 @@ type Ledger struct {
 	Expired  uint64
 	Waiting  uint64 // queued or being sent
 
-	WaitingBytes uint64 // the estimated size of what waits; an interval counts whole until its last chunk is settled
+	WaitingBytes uint64 // the memory of what waits, estimated; an interval counts whole until its last chunk is settled
 }
 
 // Sum adds up every place an item can be at.

@@ -29,7 +29,7 @@ func NewSpans(sink sinks.SpanSink, cfg SpanConfig, s Settings) *Spans {
 // OfferSpan takes a span over for delivery. It never blocks, and keeps the span, which several sinks may share and which must not change
 // any more. A full queue drops its oldest spans, up to a chunk of them at once. After Run has returned everything offered is expired.
 func (d *Spans) OfferSpan(span *ssf.SSFSpan) {
-	size := span.Size()
+	size := spanSize(span)
 	q := &d.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -32,7 +32,7 @@ var (
 	}
 	descWaitingBytes = telemetry.Desc{
 		Name: "sink.waiting_bytes", Kind: telemetry.Gauge, Unit: "bytes", Tags: []string{"sink", "signal"},
-		Help: "The estimated encoded size of what waits.",
+		Help: "The memory of what waits, estimated; queue_bytes bounds it.",
 	}
 	descAttempts = telemetry.Desc{
 		Name: "sink.attempts", Kind: telemetry.Counter, Unit: "attempts", Tags: []string{"sink", "signal", "result"},

@@ -55,6 +55,7 @@ func (w weighted) Min() float64                                   { return w.val
 func (w weighted) Max() float64                                   { return w.value }
 func (w weighted) ReciprocalSum() float64                         { return w.weight / w.value }
 func (w weighted) Quantile(float64) float64                       { return w.value }
+func (w weighted) Size() int                                      { return 16 }
 func (w weighted) EachCentroid(f func(mean, weight float64) bool) { f(w.value, w.weight) }
 
 func weighed(value, weight float64) *sinks.Batch {

@@ -203,6 +203,9 @@ func (d *Digest) Quantile(q float64) float64 {
 	return d.values[min(int(q*d.Count()), len(d.values)-1)]
 }
 
+// Size returns the bytes of the values.
+func (d *Digest) Size() int { return 8 * len(d.values) }
+
 // EachCentroid calls f with every value.
 func (d *Digest) EachCentroid(f func(mean, weight float64) bool) {
 	for _, v := range d.values {
