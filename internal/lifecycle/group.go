@@ -58,8 +58,8 @@ func (g *Group) OnReady(f func()) { g.onReady = append(g.onReady, f) }
 func (g *Group) OnStopping(f func()) { g.onStopping = append(g.onStopping, f) }
 
 // Run starts every Starter, stage by stage, then runs every Runner until ctx is done or one of them fails, and then stops the stages in
-// reverse. It returns the errors of all Starts of the stage in which one failed, or the error of the Runner that failed first, or nil.
-// Further failures are logged. The context of a stage outlives ctx until the stage's turn to stop comes.
+// reverse. When any Start failed nothing runs, and it returns the errors of all that did; otherwise the error of the Runner that failed
+// first, or nil. Further failures are logged. The context of a stage outlives ctx until the stage's turn to stop comes.
 //
 // A panic in a Runner is a failure like any other, a [*PanicError] with the stack: the other stages still deliver what they hold, and the
 // caller exits with a code other than 0. A panic in a goroutine that a Runner started itself cannot be caught here; it ends the

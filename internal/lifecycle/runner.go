@@ -9,7 +9,8 @@ type Runner interface {
 }
 
 // Starter is implemented by a Runner that must get hold of something before it works, such as a socket. Start is called once, before
-// Run, and must not block for long. When any Start of a group fails, nothing runs, and every Closer already started is closed.
+// Run, must not block for long, and must not rely on another's: Starts go on after one that failed, to find all faults at once. Then nothing
+// runs, and every Closer that was started is closed.
 type Starter interface {
 	Start(ctx context.Context) error
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 )
 
-// start starts every Starter in order. It reports whether to go on: not when a Start failed, with the errors of all Starts of that
-// stage so that a user sees all that is wrong at once, and not when ctx ended meanwhile, without an error.
+// start starts every Starter in order, and goes on after one that failed, so that a user sees all that is wrong at once. It reports
+// whether to run: not when a Start failed, with the errors of all that did, and not when ctx ended meanwhile, without an error.
 func (g *Group) start(ctx context.Context) (goOn bool, err error) {
 	var started []Runner
+	var errs []error
 	for _, s := range g.stages {
-		var errs []error
+		if ctx.Err() != nil {
+			break
+		}
 		for _, r := range s.runners {
 			starter, ok := r.(Starter)
 			if !ok {
@@ -23,12 +26,12 @@ func (g *Group) start(ctx context.Context) (goOn bool, err error) {
 				errs = append(errs, err)
 			}
 		}
-		if len(errs) > 0 || ctx.Err() != nil {
-			g.close(started)
-			return false, errors.Join(errs...)
-		}
 	}
-	return ctx.Err() == nil, nil
+	if len(errs) > 0 || ctx.Err() != nil {
+		g.close(started)
+		return false, errors.Join(errs...)
+	}
+	return true, nil
 }
 
 // close lets go, in reverse, of what was started and will not run.

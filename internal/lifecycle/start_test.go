@@ -19,12 +19,14 @@ func TestFailingStartsAreAllReportedAndWhatWasStartedIsClosed(t *testing.T) {
 		&part{history: h, name: "udp", start: errors.New("udp: address in use")},
 		&part{history: h, name: "tcp"},
 		&part{history: h, name: "unix", start: errors.New("unix: no such directory")})
-	g.Stage("later", time.Second, &part{history: h, name: "never"})
+	g.Stage("later", time.Second, &part{history: h, name: "http"}, &part{history: h, name: "grpc", start: errors.New("grpc: no such host")})
 	g.OnReady(func() { t.Error("ready though a start failed") })
 	g.OnStopping(func() { t.Error("stopping what never ran") })
 
-	require.EqualError(t, g.Run(t.Context()), "udp: address in use\nunix: no such directory")
-	require.Equal(t, []string{"start sink", "start udp", "start tcp", "start unix", "close tcp", "close sink"}, h.take())
+	require.EqualError(t, g.Run(t.Context()), "udp: address in use\nunix: no such directory\ngrpc: no such host")
+	require.Equal(t, []string{
+		"start sink", "start udp", "start tcp", "start unix", "start http", "start grpc", "close http", "close tcp", "close sink",
+	}, h.take())
 }
 
 type panickingStarter struct{ part }
