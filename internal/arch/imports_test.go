@@ -24,7 +24,7 @@ var layers = []struct {
 	{"sinks/sinktest/...", "sinks sinks/delivery sinks/sinktest/... protocol/... ssf internal/..."},
 	{"sinks/all", "sinks sinks/*"},
 	{"sinks/*", "sinks sinks/delivery protocol/... ssf internal/..."}, // and what is below the same kind
-	{"trace/...", "trace/... protocol/... ssf"},
+	{"trace/...", "trace/... protocol/... ssf internal/invariants"},
 	{"protocol/metric", "internal/..."},
 	{"protocol/...", "protocol/... ssf internal/..."},
 	{"ssf", "internal/..."},

@@ -1,0 +1,263 @@
+package trace
+
+import (
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/veneurd/veneur/internal/invariants"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// Span is a piece of work that is being timed. It is a handle, passed by value; the zero Span does nothing. What is behind it comes from a
+// pool and goes back when the span is finished. From then on the handle does nothing any more, however often it is used and whoever the
+// memory belongs to by then: each use compares a generation. Only its ids stay, so that children can be started of a span that is over.
+// Built with the tag invariants, use after Finish panics instead.
+//
+// All methods may be called by several goroutines at once.
+type Span struct {
+	state   *state
+	word    uint64 // of state while the span is not finished
+	client  *Client
+	remote  *SpanContext // where the trace came into this process, or nil
+	traceID int64
+	id      int64
+}
+
+const (
+	inlineTags = 8
+	// What a pooled span keeps at most of what one span made it grow to.
+	keptTags    = 64
+	keptSamples = 64
+)
+
+// state is what is behind a Span. word is its generation, twice, plus one while somebody works on it: a lock and the check of the handle in
+// one step.
+type state struct {
+	word   atomic.Uint64
+	epoch  epoch // that the span started by
+	span   ssf.SSFSpan
+	inline [inlineTags]ssf.Tag
+}
+
+var states = sync.Pool{New: func() any {
+	s := new(state)
+	s.span.Tags = s.inline[:0]
+	return s
+}}
+
+// StartTrace starts the root span of a new trace. It belongs to no client: ClientFinish sends it. Client.StartTrace saves that.
+func StartTrace(name string) Span {
+	id := newID()
+	return begin(name, Span{traceID: id, id: id}, 0)
+}
+
+// StartTrace starts the root span of a new trace, which Finish sends by this client. It does not allocate. On a nil client the result is
+// the zero Span.
+func (c *Client) StartTrace(name string) Span {
+	if c == nil {
+		return Span{}
+	}
+	id := newID()
+	return begin(name, Span{client: c, traceID: id, id: id}, 0)
+}
+
+// StartChildSpan starts a span with the given parent, which may be finished already, for the parent's client. The child of a zero Span is a
+// root.
+func StartChildSpan(parent Span, name string) Span {
+	if parent.traceID == 0 {
+		return parent.client.startRoot(name)
+	}
+	return begin(name, Span{client: parent.client, remote: parent.remote, traceID: parent.traceID, id: newID()}, parent.id)
+}
+
+// StartChild is StartChildSpan(s, name).
+func (s Span) StartChild(name string) Span { return StartChildSpan(s, name) }
+
+// startRoot starts a root whether or not there is a client.
+func (c *Client) startRoot(name string) Span {
+	s := StartTrace(name)
+	s.client = c
+	return s
+}
+
+// begin completes a handle that has its ids.
+func begin(name string, s Span, parent int64) Span {
+	st := states.Get().(*state)
+	if s.client != nil {
+		st.epoch, st.span.StartTimestamp = s.client.clock.read()
+	} else {
+		st.epoch = newEpoch()
+		st.span.StartTimestamp = st.epoch.wall
+	}
+	st.span.TraceId, st.span.Id, st.span.ParentId = s.traceID, s.id, parent
+	st.span.Name = name
+	s.state, s.word = st, st.word.Load()
+	return s
+}
+
+// lock gives access to the state, or returns nil when the span is finished. unlock must follow.
+func (s Span) lock() *state {
+	if s.state == nil {
+		return nil
+	}
+	if s.state.word.CompareAndSwap(s.word, s.word|1) {
+		return s.state
+	}
+	return s.lockSlow()
+}
+
+func (s Span) unlock() { s.state.word.Store(s.word) }
+
+// SetTag gives the tag its value. Eight tags cost nothing, more of them memory.
+func (s Span) SetTag(key, value string) {
+	if st := s.lock(); st != nil {
+		st.span.SetTag(key, value)
+		s.unlock()
+	}
+}
+
+// Tag returns the value of a tag.
+func (s Span) Tag(key string) (value string, ok bool) {
+	if st := s.lock(); st != nil {
+		value, ok = st.span.Tag(key)
+		s.unlock()
+	}
+	return value, ok
+}
+
+// SetName gives the span another name than it was started with.
+func (s Span) SetName(name string) {
+	if st := s.lock(); st != nil {
+		st.span.Name = name
+		s.unlock()
+	}
+}
+
+// SetService says which service the span is of, in place of that of the client.
+func (s Span) SetService(service string) {
+	if st := s.lock(); st != nil {
+		st.span.Service = service
+		s.unlock()
+	}
+}
+
+// SetIndicator says whether the span is one that stands for the health of its service: the daemon derives timers from such spans.
+func (s Span) SetIndicator(indicator bool) {
+	if st := s.lock(); st != nil {
+		st.span.Indicator = indicator
+		s.unlock()
+	}
+}
+
+// SetStart says that the span started at another time than it was made.
+func (s Span) SetStart(t time.Time) {
+	if st := s.lock(); st != nil {
+		st.span.StartTimestamp = t.UnixNano()
+		s.unlock()
+	}
+}
+
+// Add adds samples to the span: they travel with it. The tags of a sample must not be changed before the span is finished.
+func (s Span) Add(samples ...ssf.SSFSample) {
+	if st := s.lock(); st != nil {
+		st.span.Metrics = append(st.span.Metrics, samples...)
+		s.unlock()
+	}
+}
+
+// SetError says whether the work of the span failed.
+func (s Span) SetError(failed bool) {
+	if st := s.lock(); st != nil {
+		st.span.Error = failed
+		s.unlock()
+	}
+}
+
+// Error says that the work of the span failed: it sets error.msg to the error's text and error.type to its Go type. An error of nil says
+// nothing, so that a deferred function can pass what it has.
+func (s Span) Error(err error) {
+	if err == nil {
+		return
+	}
+	// The error's own code runs before the span is locked.
+	text, kind := err.Error(), reflect.TypeOf(err).String()
+	if st := s.lock(); st != nil {
+		st.span.Error = true
+		st.span.SetTag("error.msg", text)
+		st.span.SetTag("error.type", kind)
+		s.unlock()
+	}
+}
+
+// Finish ends the span now and records it with its client, without waiting. Only the first Finish of a span does anything.
+func (s Span) Finish() { s.finish(s.client, time.Time{}) }
+
+// FinishAt is Finish for work that ended at another time.
+func (s Span) FinishAt(t time.Time) { s.finish(s.client, t) }
+
+// ClientFinish is Finish by another client than the span's own. With a nil client the span is not recorded anywhere.
+func (s Span) ClientFinish(c *Client) { s.finish(c, time.Time{}) }
+
+func (s Span) finish(c *Client, end time.Time) {
+	st := s.lock()
+	if st == nil {
+		return
+	}
+	if c != nil {
+		if end.IsZero() {
+			st.span.EndTimestamp = st.epoch.now()
+		} else {
+			st.span.EndTimestamp = end.UnixNano()
+		}
+		if st.span.Service == "" {
+			st.span.Service = c.options.service
+		}
+		// The error is counted, and nobody is here to read it.
+		_ = c.record(&st.span, uint64(s.id), true)
+	}
+	st.reset()
+	st.word.Store(s.word + 2)
+	states.Put(st)
+}
+
+// reset lets go of everything the span held.
+func (st *state) reset() {
+	tags, samples := st.span.Tags, st.span.Metrics
+	clear(tags)
+	clear(samples)
+	if cap(tags) != inlineTags {
+		clear(st.inline[:]) // what stood there before there were too many
+	}
+	if cap(tags) > keptTags {
+		tags = st.inline[:]
+	}
+	if cap(samples) > keptSamples {
+		samples = nil
+	}
+	st.span = ssf.SSFSpan{Tags: tags[:0], Metrics: samples[:0]}
+}
+
+// lockSlow waits for whoever works on the state, or finds that the span is finished.
+func (s Span) lockSlow() *state {
+	for {
+		word := s.state.word.Load()
+		if word&^1 != s.word {
+			s.misused()
+			return nil
+		}
+		if word == s.word && s.state.word.CompareAndSwap(word, word|1) {
+			return s.state
+		}
+		runtime.Gosched()
+	}
+}
+
+// misused is called for the use of a span that is finished.
+func (s Span) misused() {
+	if invariants.Enabled {
+		panic("trace: a span is used after it was finished")
+	}
+}
