@@ -22,7 +22,8 @@ func (e *PermanentError) Error() string { return "refused: " + e.Err.Error() }
 // Unwrap returns what the backend said.
 func (e *PermanentError) Unwrap() error { return e.Err }
 
-// RetryAfter says that nothing was taken and that the backend asks to wait at least After.
+// RetryAfter says that nothing was taken and that the backend asks to wait at least After. It gets that, but no more than the configured
+// expire_after: what it refuses now will have expired by then.
 type RetryAfter struct {
 	After time.Duration
 	Err   error

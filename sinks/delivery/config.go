@@ -48,7 +48,8 @@ type Common struct {
 	// RetryAttempts is how often a chunk is tried before it is given up; 0 tries until it expires, 1 never tries again.
 	RetryAttempts int `yaml:"retry_attempts"`
 	// RetryInitial bounds the wait after a first failed attempt. The bound doubles with each further one, and the wait is a random
-	// part of it, so that many daemons do not come back at once. A backend that asks for a longer wait gets it.
+	// part of it, so that many daemons do not come back at once. A backend that asks for a longer wait gets it, up to
+	// expire_after.
 	RetryInitial time.Duration `yaml:"retry_initial"`
 	// RetryMax is where the bound stops doubling.
 	RetryMax time.Duration `yaml:"retry_max"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,19 +189,37 @@ func TestB097RetryAfterHoldsBackEveryChunk(t *testing.T) {
 func TestRetryAfterPastExpiryIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil, nil)
-		r.rec.Answer(&sinks.RetryAfter{After: time.Hour, Err: errBackend})
+		r.rec.Answer(&sinks.RetryAfter{After: 10 * time.Minute, Err: errBackend})
 		stop := run(t, r)
 		r.Offer(batch(3, 1))
-		synctest.Wait()
+		time.Sleep(time.Second)
 		assert.EqualValues(t, 3, r.lawful().Expired)
 		r.Offer(batch(2, 2))
-		time.Sleep(55 * time.Minute)
-		assert.Len(t, r.rec.Attempts(), 1, "the backend asked for an hour")
-		r.Offer(batch(1, 3))
-		time.Sleep(time.Hour)
+		time.Sleep(598 * time.Second)
+		assert.Len(t, r.rec.Attempts(), 1, "the backend asked for ten minutes")
+		time.Sleep(2 * time.Second)
 		stop()
-		r.settled(delivery.Ledger{Expired: 5, Sent: 1})
+		r.settled(delivery.Ledger{Expired: 3, Sent: 2})
 	})
+}
+
+// A backend that asks for a day, by mistake or as an attack, is asked again once what it refused has expired.
+func TestB097RetryAfterIsBoundedByExpiry(t *testing.T) {
+	for _, after := range []time.Duration{24 * time.Hour, math.MaxInt64} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil, func(c *delivery.Config) { c.ExpireAfter = 5 * time.Minute })
+			r.rec.Answer(&sinks.RetryAfter{After: after, Err: errBackend})
+			stop := run(t, r)
+			for i := range 60 {
+				r.Offer(batch(1, float64(i)))
+				time.Sleep(interval)
+			}
+			stop()
+			r.settled(delivery.Ledger{Sent: 59, Expired: 1})
+			attempts := r.rec.Attempts()
+			assert.InDelta(t, 300, attempts[1].Time.Sub(attempts[0].Time).Seconds(), 1)
+		})
+	}
 }
 
 func TestB097DeadlineOfAnAttempt(t *testing.T) {

@@ -18,7 +18,7 @@ type worker struct {
 	drainEnd time.Time // set when the stop was noticed
 	failures int       // attempts in a row that are worth another
 	pause    time.Time // no attempt before: our own backoff
-	asked    time.Time // no attempt before: the backend's wish
+	asked    time.Time // no attempt before: the backend's wish, within bounds
 
 	complained time.Time // when a failure was last logged
 	complaint  bool      // it was, and no recovery since
@@ -185,7 +185,7 @@ func (w *worker) backOff(err error) {
 	from := time.Now()
 	var after *sinks.RetryAfter
 	if errors.As(err, &after) {
-		from = from.Add(max(after.After, 0))
+		from = from.Add(max(0, min(after.After, w.cfg.ExpireAfter)))
 		w.asked = from
 	}
 	bound := w.cfg.RetryInitial
