@@ -30,17 +30,17 @@ type sink struct {
 	table   table
 
 	end     time.Time // of the interval that was printed last
-	printed [numSorts]int
+	printed [numSections]int
 }
 
-// sort is a sort of item; each has tables of its own.
-type sort int
+// section is what has tables of its own.
+type section int
 
 const (
-	points sort = iota
+	points section = iota
 	events
 	checks
-	numSorts
+	numSections
 )
 
 func newSink(c Config, s sinks.Settings) *sink {
@@ -56,21 +56,31 @@ func terminal(w io.Writer) bool {
 // Send prints a table each of points, events and checks, where there are any.
 func (k *sink) Send(_ context.Context, chunk *sinks.Batch) error {
 	if !chunk.End.Equal(k.end) {
-		k.end, k.printed = chunk.End, [numSorts]int{}
+		k.end, k.printed = chunk.End, [numSections]int{}
 	}
-	k.table.points(chunk, k.rows(points, len(chunk.Points)))
-	k.table.events(chunk, k.rows(events, len(chunk.Events)))
-	k.table.checks(chunk, k.rows(checks, len(chunk.Checks)))
-	return k.print()
+	rows := [numSections]int{
+		points: k.room(points, len(chunk.Points)),
+		events: k.room(events, len(chunk.Events)),
+		checks: k.room(checks, len(chunk.Checks)),
+	}
+	k.table.points(chunk, rows[points])
+	k.table.events(chunk, rows[events])
+	k.table.checks(chunk, rows[checks])
+	if err := k.print(); err != nil {
+		return err // the chunk comes again, and needs the rows then
+	}
+	for s, n := range rows {
+		k.printed[s] += n
+	}
+	return nil
 }
 
-// rows returns how many of n further items of the interval may be printed.
-func (k *sink) rows(s sort, n int) int {
-	if k.maxRows > 0 {
-		n = min(n, k.maxRows-k.printed[s])
+// room returns how many of n further items of the interval may be printed.
+func (k *sink) room(s section, n int) int {
+	if k.maxRows == 0 {
+		return n
 	}
-	k.printed[s] += n
-	return n
+	return min(n, k.maxRows-k.printed[s])
 }
 
 // SendSpans prints one table of spans.

@@ -78,17 +78,19 @@ db.up  CRITICAL           a b:1
 
 func TestTableOfSpans(t *testing.T) {
 	var out bytes.Buffer
-	k := newSink(Config{Color: colorNever, MaxRows: 2}, sinks.Settings{Stdout: &out})
+	k := newSink(Config{Color: colorNever, MaxRows: 3}, sinks.Settings{Stdout: &out})
 	spans := []*ssf.SSFSpan{
 		{TraceId: 1, Id: 2, ParentId: 1, Service: "web", Name: "GET", EndTimestamp: 1_500_000, Tags: []ssf.Tag{{Key: "a", Value: "b"}}},
 		{TraceId: -1, Id: 3, Service: "db", Name: "query", EndTimestamp: 2_000_000_000, Error: true},
+		{TraceId: 1, Id: 5, Name: "reversed", StartTimestamp: 2, EndTimestamp: 1},
 		{TraceId: 1, Id: 4, Name: "one too many"},
 	}
 	require.NoError(t, k.SendSpans(t.Context(), spans))
-	assert.Equal(t, `== 3 spans
-SERVICE  SPAN   DURATION  TRACE/ID<PARENT  TAGS
-web      GET       1.5ms  1/2<1            a:b
-db       query  error 2s  -1/3<0
+	assert.Equal(t, `== 4 spans
+SERVICE  SPAN      DURATION  TRACE/ID<PARENT  TAGS
+web      GET          1.5ms  1/2<1            a:b
+db       query     error 2s  -1/3<0
+         reversed        0s  1/5<0
 … and 1 more (max_rows)
 `, out.String())
 }
@@ -181,6 +183,29 @@ bcde  gauge     20  x
 func TestFailedWriteIsTold(t *testing.T) {
 	k := newSink(DefaultConfig(), sinks.Settings{Stdout: writerFunc(func([]byte) (int, error) { return 0, errors.New("no room") })})
 	require.EqualError(t, k.Send(t.Context(), batch(gauge("a", 1))), "no room")
+}
+
+// A chunk that is sent again because its write failed finds the rows of its interval as they were.
+func TestFailedWriteUsesUpNoRows(t *testing.T) {
+	var out bytes.Buffer
+	fails := true
+	k := newSink(Config{Color: colorNever, MaxRows: 2}, sinks.Settings{Stdout: writerFunc(func(p []byte) (int, error) {
+		if fails {
+			return 0, errors.New("no room")
+		}
+		return out.Write(p)
+	})})
+	chunk := &sinks.Batch{
+		End: end, Points: []metric.Point{gauge("a", 1), gauge("b", 1)},
+		Events: []metric.Event{{Title: "c"}, {Title: "d"}}, Checks: []metric.Check{{Name: "e"}, {Name: "f"}},
+	}
+	require.Error(t, k.Send(t.Context(), chunk))
+	fails = false
+	require.NoError(t, k.Send(t.Context(), chunk))
+	assert.Equal(t, printed(t, 2, chunk), out.String())
+	out.Reset()
+	require.NoError(t, k.Send(t.Context(), chunk))
+	assert.Equal(t, 3, strings.Count(out.String(), "… and 2 more (max_rows)"), "what was written counts")
 }
 
 type writerFunc func([]byte) (int, error)
