@@ -73,7 +73,8 @@ func (t *table) spans(spans []*ssf.SSFSpan, rows int) {
 	t.title(time.Time{}, count(len(spans), "span"))
 	t.header("SERVICE", "SPAN", "DURATION", "TRACE/ID<PARENT", "TAGS")
 	for _, s := range spans[:rows] {
-		duration := cell{text: time.Duration(s.EndTimestamp - s.StartTimestamp).String(), color: cyan, right: true}
+		took, _ := s.Duration()
+		duration := cell{text: took.String(), color: cyan, right: true}
 		if s.Error {
 			duration.color = red
 			duration.text = "error " + duration.text

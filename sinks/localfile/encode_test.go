@@ -71,6 +71,12 @@ func TestLines(t *testing.T) {
 			tsv:    `GET|k:a\,b,e:|span|web||1700000001|1500000000|9223372036854775807/-1/3`,
 		},
 		{
+			name:   "span that ends before it starts",
+			encode: func(e encoder) []byte { return e.span(nil, &ssf.SSFSpan{StartTimestamp: 3e9, EndTimestamp: 2e9}) },
+			ndjson: `{"kind":"span","trace_id":"0","id":"0","parent_id":"0","name":"","service":"","start_ns":3000000000,"end_ns":2000000000,"error":false,"indicator":false,"tags":{}}`,
+			tsv:    "||span|||2|0|0/0/0",
+		},
+		{
 			name:   "span without anything",
 			encode: func(e encoder) []byte { return e.span(nil, &ssf.SSFSpan{}) },
 			ndjson: `{"kind":"span","trace_id":"0","id":"0","parent_id":"0","name":"","service":"","start_ns":0,"end_ns":0,"error":false,"indicator":false,"tags":{}}`,

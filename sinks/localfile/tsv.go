@@ -48,7 +48,8 @@ func (t *tsv) check(dst []byte, c *metric.Check) []byte {
 	return t.text(dst, c.Message)
 }
 
-// span has its end as the time, its duration in nanoseconds as the value, its service as the host and its ids as the text.
+// span has its end as the time, its duration in nanoseconds (0 when it ends before it starts) as the value, its service as the host and its
+// ids as the text.
 func (t *tsv) span(dst []byte, s *ssf.SSFSpan) []byte {
 	tags := make([]string, len(s.Tags))
 	for i := range s.Tags {
@@ -58,7 +59,8 @@ func (t *tsv) span(dst []byte, s *ssf.SSFSpan) []byte {
 	dst = utf8.AppendRune(dst, t.delimiter)
 	dst = strconv.AppendInt(dst, s.EndTimestamp/1e9, 10)
 	dst = utf8.AppendRune(dst, t.delimiter)
-	dst = strconv.AppendInt(dst, s.EndTimestamp-s.StartTimestamp, 10)
+	took, _ := s.Duration()
+	dst = strconv.AppendInt(dst, took.Nanoseconds(), 10)
 	ids := strconv.FormatInt(s.TraceId, 10) + "/" + strconv.FormatInt(s.Id, 10) + "/" + strconv.FormatInt(s.ParentId, 10)
 	return t.text(dst, ids)
 }
