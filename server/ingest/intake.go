@@ -80,7 +80,9 @@ func (in *intake) datagram(p *packet) {
 	case p.truncated:
 		in.count(p.data)
 		_ = in.refuseSSF(ssf.ReasonTruncated, p.data)
-	case len(p.data) > 0: // some clients probe with nothing
+	case len(p.data) == 0:
+		in.count(p.data) // some clients probe with nothing
+	default:
 		_ = in.span(p.data)
 	}
 }

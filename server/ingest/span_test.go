@@ -103,6 +103,22 @@ func TestSpanThatMeansToBeInATraceAndIsNot(t *testing.T) {
 	require.Equal(t, "by tag", r.spans.spans()[0].Name)
 }
 
+// Some clients probe with nothing. That is a packet, and nothing is refused.
+func TestEmptyDatagramsArePackets(t *testing.T) {
+	c := ssfAt(loopback)
+	c.StatsdListenAddresses = []Listener{NewListener("udp://[::1]:0")}
+	r := start(t, c)
+	r.send(0, "")
+	r.send(1, "")
+	for _, listener := range []string{"udp://[::1]:0", loopback} {
+		r.wait(1, "ingest.packets", "listener:"+listener)
+	}
+	r.requireValue(0, "ingest.bytes")
+	r.requireValue(0, "ingest.lines")
+	r.requireValue(0, "ingest.spans")
+	r.requireValue(0, "ingest.refused")
+}
+
 func TestSpansAreNotCopiedForNobody(t *testing.T) {
 	r := build(t, ssfAt(loopback))
 	in := r.in.newIntake()
