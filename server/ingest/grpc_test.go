@@ -104,6 +104,10 @@ func TestGRPCRefuses(t *testing.T) {
 		})
 	}
 	require.NoError(t, call(t, conn, sendSpan, packetOf(traceSpan(1))), "still serving")
+	half := traceSpan(1)
+	half.TraceId = 0
+	require.NoError(t, call(t, conn, sendSpan, packetOf(half)), "its sample was taken")
+	r.requireValue(2, "ingest.span_samples")
 	r.requireValue(2, "ingest.refused", "protocol:grpc", "reason:message")
 	r.wait(1, "ingest.refused", "protocol:grpc", "reason:too_long")
 	r.requireLaws()

@@ -154,9 +154,10 @@ func (i *Ingest) newIntake() *intake {
 		start:       i.start,
 		spans:       i.settings.Spans,
 		extend:      i.extend,
-		ssfMessages: map[ssf.Reason]string{},
+		ssfMessages: map[ssfMessage]string{},
 	}
 	in.counts.refusedSSF = map[ssf.Reason]uint64{}
+	in.counts.brokenTraces = map[ssf.Reason]uint64{}
 	in.deriver = derive.New(i.settings.Config.Derive, target{in}, i.settings.Telemetry)
 	i.lanes = append(i.lanes, in.lane)
 	return in

@@ -39,8 +39,9 @@ type intake struct {
 	stamp  int64 // when the batch was received, nanoseconds since start
 	now    int64 // the same in unix seconds
 	counts counts
+	taken  uint64 // how many samples that spans carried were added so far
 
-	ssfMessages map[ssf.Reason]string // what is logged; an entry a reason, and those are constants
+	ssfMessages map[ssfMessage]string // what is logged; an entry a reason, and those are constants
 }
 
 // begin starts a batch of what src received by one call.

@@ -93,14 +93,50 @@ func TestSpanThatMeansToBeInATraceAndIsNot(t *testing.T) {
 	named.Name = ""
 	named.SetTag("name", "by tag")
 	r.send(0, packetOf(broken), packetOf(empty), packetOf(named), "\xff")
-	r.wait(1, "ingest.spans")
-	r.wait(3, "ingest.refused")
+	r.wait(2, "ingest.spans")
+	r.wait(2, "ingest.refused")
 	r.stop()
-	r.requireValue(1, "ingest.refused", "protocol:ssf", "reason:no_end")
+	r.requireValue(1, "ingest.broken_traces", "reason:no_end")
+	r.requireValue(1, "ingest.trace_spans")
 	r.requireValue(1, "ingest.refused", "protocol:ssf", "reason:empty")
 	r.requireValue(1, "ingest.refused", "protocol:ssf", "reason:truncated")
 	r.requireValue(2, "ingest.span_samples")
 	require.Equal(t, "by tag", r.spans.spans()[0].Name)
+}
+
+// A packet is refused only when nothing of it was taken.
+func TestBrokenSpans(t *testing.T) {
+	counter := ssf.Count("a", 1, nil)
+	check := ssf.Status("check", ssf.SSFSample_OK, nil)
+	bad := ssf.Count("", 1, nil)
+	tests := []struct {
+		name                     string
+		span                     ssf.SSFSpan
+		err                      error
+		spans, broken, refusedID float64
+	}{
+		{"an id and a sample", ssf.SSFSpan{Id: 1, Metrics: []ssf.SSFSample{counter}}, nil, 1, 1, 0},
+		{"an id and a check", ssf.SSFSpan{Id: 1, Metrics: []ssf.SSFSample{bad, check}}, nil, 1, 1, 0},
+		{"an id and a bad sample", ssf.SSFSpan{Id: 1, Metrics: []ssf.SSFSample{bad}}, ssf.ReasonNoTraceID, 0, 0, 1},
+		{"an id alone", ssf.SSFSpan{Id: 1}, ssf.ReasonNoTraceID, 0, 0, 1},
+		{"a sample alone", ssf.SSFSpan{Metrics: []ssf.SSFSample{counter}}, nil, 1, 0, 0},
+		{"a bad sample alone", ssf.SSFSpan{Metrics: []ssf.SSFSample{bad}}, nil, 1, 0, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := build(t, ssfAt(loopback))
+			in := r.in.newIntake()
+			in.begin(newSource(0, loopback, true, false, r.reg), time.Now())
+			err := in.span([]byte(packetOf(&tt.span)))
+			in.end()
+			require.Equal(t, tt.err, err)
+			r.requireValue(tt.spans, "ingest.spans")
+			r.requireValue(0, "ingest.trace_spans")
+			r.requireValue(tt.broken, "ingest.broken_traces", "reason:no_trace_id")
+			r.requireValue(tt.refusedID, "ingest.refused", "reason:no_trace_id")
+			require.Empty(t, r.spans.spans())
+		})
+	}
 }
 
 // Some clients probe with nothing. That is a packet, and nothing is refused.

@@ -53,6 +53,10 @@ var (
 		Name: "ingest.refused", Kind: telemetry.Counter, Unit: "messages", Tags: []string{"protocol", "reason"}, Loss: true,
 		Help: "Lines, packets, spans and samples refused; the log has an example of each reason.",
 	}
+	descBrokenTraces = telemetry.Desc{
+		Name: "ingest.broken_traces", Kind: telemetry.Counter, Unit: "spans", Tags: []string{"reason"}, Loss: true,
+		Help: "Spans accepted as carriers of samples only, because they have some of what a span of a trace must have and not all of it.",
+	}
 	descIgnored = telemetry.Desc{
 		Name: "ingest.ignored_fields", Kind: telemetry.Counter, Unit: "fields",
 		Help: "Fields of accepted lines that are unknown or make no sense and were passed over.",
@@ -104,7 +108,7 @@ var (
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
 		descLines, descMetricLines, descSamples, descEvents, descChecks, descSpans, descTraceSpans, descSpanSamples, descDerived, descOutcomes, descRefused,
-		descIgnored, descConflicts, descPackets, descBytes, descTruncated, descKernelDrops, descReadErrors, descAcceptErrors, descConnections,
+		descBrokenTraces, descIgnored, descConflicts, descPackets, descBytes, descTruncated, descKernelDrops, descReadErrors, descAcceptErrors, descConnections,
 		descAccepted, descClosed,
 	}
 }
@@ -183,6 +187,7 @@ type counts struct {
 	anyRefused   bool // something in refusedLines is not zero
 	refusedLines [dogstatsd.NumReasons]uint64
 	refusedSSF   map[ssf.Reason]uint64 // has an entry a reason, and those are constants
+	brokenTraces map[ssf.Reason]uint64 // likewise
 
 	packets, bytes, truncated uint64 // of the batch's source
 }
@@ -217,6 +222,12 @@ func (c *counts) addTo(s *stats, src *source) {
 		if n > 0 {
 			s.registry.Counter(&descRefused, protocolSSF, string(reason)).Add(n)
 			c.refusedSSF[reason] = 0
+		}
+	}
+	for reason, n := range c.brokenTraces {
+		if n > 0 {
+			s.registry.Counter(&descBrokenTraces, string(reason)).Add(n)
+			c.brokenTraces[reason] = 0
 		}
 	}
 	move(src.packets, &c.packets)
