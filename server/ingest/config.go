@@ -36,7 +36,8 @@ type Config struct {
 	// means never.
 	GRPCMaxConnectionAge time.Duration `yaml:"grpc_max_connection_age"`
 
-	// TLSKey is the private key for all tcp and grpc addresses, as PEM text or the path of a file; with it they speak TLS only.
+	// TLSKey is the private key for all tcp and grpc addresses, as PEM text or the path of a file; with it they speak TLS only. The files
+	// of this and the following keys are read once, at the start: a renewed certificate needs a restart.
 	TLSKey config.Secret `yaml:"tls_key"`
 	// TLSCertificate is the certificate for TLSKey, as PEM text or the path of a file.
 	TLSCertificate string `yaml:"tls_certificate"`
@@ -84,11 +85,12 @@ func (c *Config) readers() int {
 func (c *Config) Validate() error {
 	var faults config.Faults
 	taken := map[endpoint]string{}
-	c.each(func(path string, service service, l *Listener) {
+	_ = c.each(func(path string, service service, l *Listener) error {
 		l.validate(&faults, path, service, taken)
 		if strings.HasPrefix(l.Address, "https:") && c.TLSKey == "" {
 			faults.Add(path, "%s asks for TLS, which needs tls_key and tls_certificate", l.Address)
 		}
+		return nil
 	})
 	bound(&faults, "num_readers", c.NumReaders, 0, maxReaders)
 	bound(&faults, "read_buffer_size_bytes", c.ReadBufferSizeBytes, 0, maxReadBuffer)
@@ -104,8 +106,8 @@ func (c *Config) Validate() error {
 	return faults.Err()
 }
 
-// each calls f with every listener and its path.
-func (c *Config) each(f func(path string, service service, l *Listener)) {
+// each calls f with every listener and its path, until f returns an error.
+func (c *Config) each(f func(path string, service service, l *Listener) error) error {
 	for _, list := range []struct {
 		key       string
 		service   service
@@ -116,9 +118,12 @@ func (c *Config) each(f func(path string, service service, l *Listener)) {
 		{"grpc_listen_addresses", serviceGRPC, c.GRPCListenAddresses},
 	} {
 		for i := range list.listeners {
-			f(fmt.Sprintf("%s[%d]", list.key, i), list.service, &list.listeners[i])
+			if err := f(fmt.Sprintf("%s[%d]", list.key, i), list.service, &list.listeners[i]); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 func bound(faults *config.Faults, path string, value, least, most int) {

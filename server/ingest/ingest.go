@@ -65,12 +65,9 @@ func New(s Settings) (*Ingest, error) {
 	}
 	i.runners = []lifecycle.Runner{i.log}
 	names := map[string]int{}
-	s.Config.each(func(_ string, service service, l *Listener) {
-		if err == nil {
-			err = i.add(service, l, names, tlsConfig)
-		}
-	})
-	if err != nil {
+	if err := s.Config.each(func(_ string, service service, l *Listener) error {
+		return i.add(service, l, names, tlsConfig)
+	}); err != nil {
 		return nil, err
 	}
 	listeners := make([]string, len(i.bindings))
@@ -189,7 +186,9 @@ func (i *Ingest) Lanes() []*Lane { return i.lanes }
 // Runners returns what receives, each a lifecycle.Starter that binds its address, and what logs examples of what was refused.
 func (i *Ingest) Runners() []lifecycle.Runner { return i.runners }
 
-// ReadDrops brings ingest.kernel_drops up to date, which it is anyway whenever it is read.
+// ReadDrops reads what the kernel has dropped. ingest.kernel_drops is up to date whenever somebody reads it; but the kernel counts with 32
+// bits, and where nobody reads for as long as 2^32 drops take, some minutes of a flood, a turn of its counter would be missed. So the
+// flusher calls this at each tick. It costs a system call a socket.
 func (i *Ingest) ReadDrops() {
 	for _, d := range i.datagrams {
 		d.drops()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,16 +53,32 @@ func TestIgnoredFieldsAreCounted(t *testing.T) {
 	r.requireValue(2, "ingest.ignored_fields")
 }
 
-// A step of the wall clock backwards between two receive calls must not let the older value of a gauge win.
+// A step of the wall clock backwards between two receive calls must not let the older value of a gauge win, in whichever lane it is.
 func TestStampsDoNotFollowTheWallClock(t *testing.T) {
 	r := build(t, statsd(loopback))
-	src := newSource(0, loopback, false, false, r.reg)
-	first, second := r.in.newIntake(), r.in.newIntake()
-	now := time.Now()
-	second.datagrams(src, []packet{{data: []byte("g:2|g")}}, now.Add(time.Second))
-	first.datagrams(src, []packet{{data: []byte("g:1|g")}}, now)
-	require.Less(t, first.stamp, second.stamp)
-	require.Equal(t, now.Unix(), first.now)
+	d := r.in.datagrams[0]
+	first, second := d.intakes[0], r.in.newIntake()
+	tables := []*aggregate.Table{second.lane.Table(), first.lane.Table()} // the older value is merged last
+	r.collector = aggregate.NewCollector(r.in.settings.Interner, tables)
+	earlier := time.Now()
+	later := wallClockSetBack(time.Now().Add(time.Second), 100*time.Second)
+	require.InDelta(t, -99, later.Unix()-earlier.Unix(), 1)
+	require.Positive(t, later.Sub(earlier))
+
+	first.datagrams(d.src, []packet{{data: []byte("g:1|g\nboth:1|g")}}, earlier)
+	second.datagrams(d.src, []packet{{data: []byte("g:2|g")}}, later)
+	first.datagrams(d.src, []packet{{data: []byte("both:2|g")}}, later)
+	require.Equal(t, map[string]float64{"g": 2, "both": 2}, r.flush().values)
+	require.Equal(t, later.Unix(), first.now, "samples with a time of their own are held against the wall clock")
+}
+
+// wallClockSetBack returns t as time.Now would have, had the wall clock been set back by whole seconds before. The monotonic clock knows
+// nothing of it. No exported function of package time makes such a time.
+func wallClockSetBack(t time.Time, by time.Duration) time.Time {
+	const secondsShift = 30 // below them stand the nanoseconds, above them the flag that there is a monotonic reading
+	wall := (*uint64)(unsafe.Pointer(&t))
+	*wall -= uint64(by/time.Second) << secondsShift
+	return t
 }
 
 func packetsOfLines(datagrams, lines int) []packet {
