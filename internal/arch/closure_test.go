@@ -15,7 +15,7 @@ var heavy = []string{
 	"github.com/sirupsen/logrus",
 	"github.com/DataDog/datadog-go",
 	"github.com/stretchr/testify",
-	"github.com/goccy/go-yaml",
+	"go.yaml.in/yaml",
 	"google.golang.org/grpc",
 	module + "/server",
 	module + "/sinks",
