@@ -24,6 +24,8 @@ type Collector struct {
 	spare      *Interval
 	digests    sorter[digest] // empty, on their way back to the pools
 	sketches   sorter[sketch]
+	events     []stamped[metric.Event] // of the interval being collected
+	checks     []stamped[metric.Check]
 	unique     *uniqueCounter
 	lastReport time.Time
 }
@@ -56,6 +58,7 @@ func (c *Collector) Collect() *Interval {
 			g.pending = false
 		}
 	}
+	iv.Events, iv.Checks = inOrder(&c.events), inOrder(&c.checks)
 	c.finish(iv)
 	c.reportOffenders()
 	return iv
@@ -74,17 +77,17 @@ func (c *Collector) gather(iv *Interval, g *generation, half int) {
 			iv.Timed = append(iv.Timed, c.timedPoint(&g.view, p))
 		}
 	})
-	g.events.filled(func(events []metric.Event) {
+	g.events.filled(func(events []stamped[metric.Event]) {
 		for i := range events {
-			c.in.unreserve(eventBytes(&events[i]))
+			c.in.unreserve(eventBytes(&events[i].item))
 		}
-		iv.Events = append(iv.Events, events...)
+		c.events = append(c.events, events...)
 	})
-	g.checks.filled(func(checks []metric.Check) {
+	g.checks.filled(func(checks []stamped[metric.Check]) {
 		for i := range checks {
-			c.in.unreserve(checkBytes(&checks[i]))
+			c.in.unreserve(checkBytes(&checks[i].item))
 		}
-		iv.Checks = append(iv.Checks, checks...)
+		c.checks = append(c.checks, checks...)
 	})
 	c.in.timed.Add(-int64(g.timed.n))
 	c.in.stats.saturated.Add(g.saturated)

@@ -1,27 +1,52 @@
 package aggregate
 
-import "github.com/veneurd/veneur/protocol/metric"
+import (
+	"cmp"
+	"slices"
+	"unsafe"
 
-// AddEvent adds an event, which belongs to the table from then on, its tags included. extend_tags and tags_exclude apply to it. The
-// lane's lock is held.
-func (t *Table) AddEvent(e metric.Event) Outcome {
+	"github.com/veneurd/veneur/protocol/metric"
+)
+
+// stamped is an event or a check with the time it was received: that is the order in which those of all lanes are delivered.
+type stamped[T any] struct {
+	item  T
+	stamp int64
+}
+
+// AddEvent adds an event, which belongs to the table from then on, its tags included. extend_tags and tags_exclude apply to it. stamp is as
+// for Add. The lane's lock is held.
+func (t *Table) AddEvent(e metric.Event, stamp int64) Outcome {
 	e.Tags = t.in.rules.apply(e.Tags)
 	if !t.in.reserve(eventBytes(&e)) {
 		return RefusedEventLimit
 	}
-	t.gens[t.cur].events.push(e)
+	t.gens[t.cur].events.push(stamped[metric.Event]{e, stamp})
 	return Applied
 }
 
-// AddCheck adds a service check under the same terms. Checks are not merged: each is delivered, those of a lane in the order they were
-// added in.
-func (t *Table) AddCheck(c metric.Check) Outcome {
+// AddCheck adds a service check under the same terms. Checks are not merged: each is delivered, in the order in which they were received.
+func (t *Table) AddCheck(c metric.Check, stamp int64) Outcome {
 	c.Tags = t.in.rules.apply(c.Tags)
 	if !t.in.reserve(checkBytes(&c)) {
 		return RefusedEventLimit
 	}
-	t.gens[t.cur].checks.push(c)
+	t.gens[t.cur].checks.push(stamped[metric.Check]{c, stamp})
 	return Applied
+}
+
+// inOrder returns the items by stamp; those of one receive call stay as they came. It empties its argument.
+func inOrder[T any](all *[]stamped[T]) []T {
+	if len(*all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(*all, func(a, b stamped[T]) int { return cmp.Compare(a.stamp, b.stamp) })
+	items := make([]T, len(*all))
+	for i := range *all {
+		items[i] = (*all)[i].item
+	}
+	*all = nil
+	return items
 }
 
 // reserve takes room for one event or check, if there is any.
@@ -39,17 +64,24 @@ func (in *Interner) unreserve(size int) {
 	in.eventBytes.Add(-int64(size))
 }
 
+// What an event or a check takes beside its texts: many short tags are mostly headers.
+const (
+	eventSize = int(unsafe.Sizeof(stamped[metric.Event]{}))
+	checkSize = int(unsafe.Sizeof(stamped[metric.Check]{}))
+	tagSize   = int(unsafe.Sizeof(""))
+)
+
 func eventBytes(e *metric.Event) int {
-	return len(e.Title) + len(e.Text) + len(e.Host) + len(e.AggregationKey) + len(e.SourceType) + len(e.SinkOnly) + tagBytes(e.Tags)
+	return eventSize + len(e.Title) + len(e.Text) + len(e.Host) + len(e.AggregationKey) + len(e.SourceType) + len(e.SinkOnly) + tagBytes(e.Tags)
 }
 
 func checkBytes(c *metric.Check) int {
-	return len(c.Name) + len(c.Message) + len(c.Host) + len(c.SinkOnly) + tagBytes(c.Tags)
+	return checkSize + len(c.Name) + len(c.Message) + len(c.Host) + len(c.SinkOnly) + tagBytes(c.Tags)
 }
 
 func tagBytes(tags []string) (n int) {
 	for _, tag := range tags {
-		n += len(tag)
+		n += tagSize + len(tag)
 	}
 	return n
 }

@@ -49,8 +49,8 @@ func gaugeOf(words *[2]uint64) gauge {
 }
 
 // merge adds what a further table knows. The latest set value stands, of equal stamps that of the later table. Changes count when they came in
-// a receive call at or after that; a table that changed the gauge both before and after is taken by its last. Every socket feeds one
-// table, so that this matters only to gauges with several senders.
+// a receive call at or after that; a table that changed the gauge both before and after is taken by its last. A socket or
+// connection feeds one table, so that this matters only to gauges with several senders.
 func (g *gauge) merge(o gauge) {
 	switch {
 	case g.relative && o.relative:

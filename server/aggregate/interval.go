@@ -44,7 +44,7 @@ type CounterState struct {
 type GaugeState struct {
 	Series    *metric.Series
 	Value     float64 // finite
-	Stamp     int64   // when it was received, in unix nanoseconds
+	Stamp     int64   // when it was received, on the clock of Table.Add's stamps
 	Contested bool    // see CounterState
 
 	mark

@@ -225,3 +225,29 @@ func TestDescsAreRegistered(t *testing.T) {
 	}
 	require.Len(t, registered, len(Descs()))
 }
+
+// A key that a flood kept out is not kept out for as long as somebody sends it: when the flood's series have left, it gets its own.
+func TestOverflowEndsWithTheFlood(t *testing.T) {
+	d := newDaemon(t, 1, func(c *Config) { c.MaxSeriesPerName, c.SeriesIdleIntervals = 3, 2 })
+	d.add("x:1|c|#id:a\nx:1|c|#id:b\nx:1|c|#id:c")
+	require.Equal(t, Overflowed, d.add("x:1|c|#id:good"))
+	for range 10 {
+		d.end()
+		d.add("x:1|c|#id:good")
+	}
+	require.Equal(t, Applied, d.add("x:1|c|#id:good"))
+	require.Contains(t, d.flush(), "x|c|#id:good")
+}
+
+func TestOffendersFadeByTheMinute(t *testing.T) {
+	d := newDaemon(t, 1, func(c *Config) { c.MaxSeriesPerName = 1 })
+	d.add("x:1|c|#id:0")
+	d.end() // the first report of a daemon
+	for i := range 100 {
+		d.add(fmt.Sprintf("x:1|c|#id:%d", i+1))
+	}
+	for range 5 {
+		d.end()
+		require.Equal(t, 100.0, d.telemetry.Value("aggregate.over_limit", "metric:x"))
+	}
+}

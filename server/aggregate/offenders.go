@@ -185,10 +185,10 @@ func (c *Collector) reportOffenders() {
 	if now.Sub(c.lastReport) < reportPeriod {
 		return
 	}
+	c.lastReport = now
 	fields := c.in.offenders.report()
 	if fields == nil {
 		return
 	}
-	c.lastReport = now
 	c.in.log.WithFields(fields).Warn("too many series: samples of new ones are counted in overflow series, or refused")
 }

@@ -36,8 +36,8 @@ type generation struct {
 	digests  list[*digest]
 	sketches list[*sketch]
 	timed    list[timedPoint]
-	events   list[metric.Event]
-	checks   list[metric.Check]
+	events   list[stamped[metric.Event]]
+	checks   list[stamped[metric.Check]]
 
 	saturated uint64
 	conflicts uint64
@@ -57,7 +57,7 @@ func newTable(in *Interner, ids *ids) *Table {
 const firstInterval = 1
 
 // Add adds a sample: all values of one line, which have one outcome. The sample is read and not kept. stamp is when it was received, in
-// unix nanoseconds, one for all of a receive call: the gauge of the latest wins. listener says where it came in, for the report of who
+// nanoseconds on one clock for all lanes that never goes back, the same for all of a receive call: the gauge of the latest wins. listener says where it came in, for the report of who
 // exceeds a limit. It does not allocate when the key is known.
 func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
 	m := metaOf(s)
@@ -85,9 +85,14 @@ func (t *Table) addAlias(e *entry, n uint32, s *metric.Sample, stamp int64, list
 		t.store.remove(n)
 		return t.addNew(s, stamp, listener, key)
 	}
-	t.touch(e)
+	over := e.meta&metaOver != 0
+	if !over {
+		t.touch(e)
+	}
 	outcome := t.apply(own, number, s, stamp)
-	if outcome == Applied && e.meta&metaOver != 0 {
+	if outcome == Applied && over {
+		// Not touched, the key leaves when its time is up however often it is used, and the limits are asked again: the flood
+		// that kept it out may be over.
 		outcome = Overflowed
 	}
 	return outcome

@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -120,8 +121,8 @@ func TestExtendAndExcludeTags(t *testing.T) {
 	})
 	d.add("x:1|c|#id:1,env:dev,z\nx:1|c|#z,id:2\nx:1|c|#env,id,z\ny:1|c|#elsewhere:1")
 	require.Equal(t, map[string]float64{"x|c|#env:prod,z": 3, "y|c|#elsewhere:1,env:prod": 1}, d.flush())
-	require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Title: "t", Tags: []string{"env:dev", "id:3", "z"}}))
-	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c", Tags: []string{"id:3"}}))
+	require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Title: "t", Tags: []string{"env:dev", "id:3", "z"}}, 0))
+	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c", Tags: []string{"id:3"}}, 0))
 	iv := d.collect()
 	require.Equal(t, []string{"env:prod", "z"}, iv.Events[0].Tags)
 	require.Equal(t, []string{"env:prod"}, iv.Checks[0].Tags)
@@ -129,23 +130,41 @@ func TestExtendAndExcludeTags(t *testing.T) {
 
 func TestB046EveryCheckIsDelivered(t *testing.T) {
 	d := newDaemon(t, 1)
-	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.Critical, Message: "bad"})
-	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.OK})
+	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.Critical, Message: "bad"}, 1)
+	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.OK}, 1)
 	iv := d.collect()
 	require.Equal(t, []metric.Check{{Name: "chk", Status: metric.Critical, Message: "bad"}, {Name: "chk"}}, iv.Checks)
 }
 
+func TestB046ChecksAndEventsOfAllLanesComeInOrder(t *testing.T) {
+	d := newDaemon(t, 3)
+	var checks []metric.Check
+	var events []metric.Event
+	for i := range 12 {
+		check, event := metric.Check{Name: strconv.Itoa(i)}, metric.Event{Title: strconv.Itoa(i)}
+		checks, events = append(checks, check), append(events, event)
+		table := d.tables[[]int{2, 0, 1}[i/2%3]] // two of one receive call each
+		require.Equal(t, Applied, table.AddCheck(check, int64(i/2)))
+		require.Equal(t, Applied, table.AddEvent(event, int64(i/2)))
+	}
+	iv := d.collect()
+	require.Equal(t, checks, iv.Checks)
+	require.Equal(t, events, iv.Events)
+}
+
 func TestEventLimits(t *testing.T) {
-	d := newDaemon(t, 2, func(c *Config) { c.MaxEvents, c.MaxEventBytes = 3, 100 })
-	require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Title: string(make([]byte, 60))}))
-	require.Equal(t, RefusedEventLimit, d.tables[1].AddEvent(metric.Event{Text: string(make([]byte, 60))}), "bytes")
-	require.Equal(t, Applied, d.tables[1].AddEvent(metric.Event{Title: "b"}))
-	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c"}))
-	require.Equal(t, RefusedEventLimit, d.tables[0].AddCheck(metric.Check{Name: "d"}), "number")
+	text := func(n int) string { return string(make([]byte, n)) }
+	d := newDaemon(t, 2, func(c *Config) { c.MaxEvents, c.MaxEventBytes = 3, 3*eventSize+100 })
+	require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Title: text(60)}, 0))
+	require.Equal(t, RefusedEventLimit, d.tables[1].AddEvent(metric.Event{Text: text(2*eventSize + 60)}, 0), "bytes")
+	require.Equal(t, RefusedEventLimit, d.tables[1].AddEvent(metric.Event{Tags: make([]string, 2*eventSize/tagSize+10)}, 0), "headers of tags")
+	require.Equal(t, Applied, d.tables[1].AddEvent(metric.Event{Title: "b"}, 0))
+	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c"}, 0))
+	require.Equal(t, RefusedEventLimit, d.tables[0].AddCheck(metric.Check{Name: "d"}, 0), "number")
 	iv := d.collect()
 	require.Len(t, iv.Events, 2)
 	require.Len(t, iv.Checks, 1)
-	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: string(make([]byte, 99))}), "all of the room is back")
+	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: text(2*eventSize + 60)}, 0), "all of the room is back")
 }
 
 func TestTimedPoints(t *testing.T) {

@@ -23,7 +23,7 @@ func (in *intake) event(e *dogstatsd.Event) dogstatsd.Reason {
 		SourceType:     string(e.SourceType),
 		Tags:           slices.Clone(in.tags.Tags),
 		SinkOnly:       in.tags.SinkOnly,
-	}))
+	}, in.stamp))
 }
 
 // check copies a service check out of its line and into the table.
@@ -49,7 +49,7 @@ func (in *intake) addCheck(c metric.Check, form metric.TagForm, tags []byte) dog
 	c.Scope = scope
 	c.Tags = slices.Clone(in.tags.Tags)
 	c.SinkOnly = in.tags.SinkOnly
-	return refusal(in.lane.table.AddCheck(c))
+	return refusal(in.lane.table.AddCheck(c, in.stamp))
 }
 
 // joinScopes is the scope of what states one beside its tags and one by them: both at once is a conflict, and local.
