@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,10 +14,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/internal/config"
+	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/server"
 )
 
@@ -65,6 +68,11 @@ func TestExampleIsTheDaemonOutOfTheBox(t *testing.T) {
 	outOfTheBox, _, err := server.Load("", nil)
 	require.NoError(t, err)
 	require.Equal(t, string(config.AppendYAML(nil, &outOfTheBox)), string(config.AppendYAML(nil, &example)))
+
+	log := logrus.New()
+	log.SetOutput(io.Discard)
+	_, err = server.New(example, server.Deps{Log: log, Telemetry: telemetry.New(), Stdout: io.Discard})
+	require.NoError(t, err)
 }
 
 // What packages install is valid, and the image differs from the daemon out of the box in its addresses only.
