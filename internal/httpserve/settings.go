@@ -1,0 +1,31 @@
+package httpserve
+
+import (
+	"net/http"
+	"time"
+)
+
+// Settings says where a Server listens, what it serves, and its bounds, all of which are to be set.
+type Settings struct {
+	Key     string // of the address in the configuration; errors begin with it
+	Address string // host:port; "" is no port at all
+	Handler http.Handler
+	Log     func(line string) // takes the lines of net/http's own log, from many goroutines at once
+
+	MaxConnections int
+	// Refused is called for each connection that is closed at once because MaxConnections are open. With nil none is: further ones wait in
+	// the kernel's queue until there is room.
+	Refused func()
+
+	HeaderTimeout time.Duration // of a request
+	ReadTimeout   time.Duration // of a request with its body; 0 is no bound
+	WriteTimeout  time.Duration // of an answer
+	IdleTimeout   time.Duration // between requests
+}
+
+const (
+	// MaxHeaderBytes bounds the headers of a request.
+	MaxHeaderBytes = 16 << 10
+	// drainTimeout is for answers under way when Run is told to end.
+	drainTimeout = 500 * time.Millisecond
+)

@@ -1,0 +1,13 @@
+package admin
+
+import "github.com/veneurd/veneur/internal/telemetry"
+
+const reasonTooMany = "too_many_connections"
+
+var descRefused = telemetry.Desc{
+	Name: "admin.refused", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"reason"},
+	Help: "Connections to the HTTP port closed at once, because too many were open.",
+}
+
+// Descs returns what this package counts.
+func Descs() []telemetry.Desc { return []telemetry.Desc{descRefused} }
