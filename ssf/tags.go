@@ -62,3 +62,56 @@ func setTag(tags []Tag, key, value string) []Tag {
 func deleteTag(tags []Tag, key string) []Tag {
 	return slices.DeleteFunc(tags, func(t Tag) bool { return t.Key == key })
 }
+
+// fewTags is up to how many tags it is cheaper to compare each with all before it.
+const fewTags = 16
+
+// uniqueTags resolves, in place, keys that stand twice: the last value stands, where the key stood first.
+func uniqueTags(tags []Tag) []Tag {
+	if len(tags) > fewTags {
+		return uniqueOfMany(tags)
+	}
+	n, seen := 0, uint64(0)
+next:
+	for i := range tags {
+		// Nearly always all keys differ by what this bit is made of, and none is compared.
+		bit := keyBit(tags[i].Key)
+		if seen&bit != 0 {
+			for j := range n {
+				if tags[j].Key == tags[i].Key {
+					tags[j].Value = tags[i].Value
+					continue next
+				}
+			}
+		}
+		seen |= bit
+		if n != i {
+			tags[n] = tags[i]
+		}
+		n++
+	}
+	return tags[:n]
+}
+
+// keyBit is one of 64 bits, the same for equal keys.
+func keyBit(key string) uint64 {
+	if key == "" {
+		return 1
+	}
+	return 1 << ((uint(len(key)) + 3*uint(key[0]) + 7*uint(key[len(key)-1])) % 64)
+}
+
+// uniqueOfMany is uniqueTags in time linear in the number of tags: a stranger may send a quarter of a million.
+func uniqueOfMany(tags []Tag) []Tag {
+	at := make(map[string]int, len(tags))
+	for i := range tags {
+		n := len(at)
+		if first, ok := at[tags[i].Key]; ok {
+			tags[first].Value = tags[i].Value
+			continue
+		}
+		at[tags[i].Key] = n
+		tags[n] = tags[i]
+	}
+	return tags[:len(at)]
+}

@@ -5,9 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Normalize brings a span that came over the wire into the form that everything after it expects: an empty name takes the value of
-// the tag "name", which is removed, and a sample rate of 0 becomes the 1 that it means.
+// Normalize brings a span that came over the wire into the form that everything after it expects: each key stands once among the tags
+// of the span and of each sample, with the value that came last, as in the map that tags are on the wire; an empty name takes the value of
+// the tag "name", which is removed; and a sample rate of 0 becomes the 1 that it means. It allocates only for more than 16 tags.
 func Normalize(s *SSFSpan) {
+	s.Tags = uniqueTags(s.Tags)
 	if s.Name == "" {
 		if name, ok := s.Tag("name"); ok {
 			s.Name = name
@@ -15,6 +17,7 @@ func Normalize(s *SSFSpan) {
 		}
 	}
 	for i := range s.Metrics {
+		s.Metrics[i].Tags = uniqueTags(s.Metrics[i].Tags)
 		if s.Metrics[i].SampleRate == 0 {
 			s.Metrics[i].SampleRate = 1
 		}

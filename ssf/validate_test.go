@@ -2,11 +2,14 @@ package ssf_test
 
 import (
 	"math"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/ssf"
+	"github.com/veneurd/veneur/ssf/ssftest"
 )
 
 func TestValidateSpan(t *testing.T) {
@@ -109,6 +112,12 @@ func TestNormalize(t *testing.T) {
 		{"a sample keeps its own tag",
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 0.5, Tags: []ssf.Tag{{Key: "name", Value: "n"}}}}},
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 0.5, Tags: []ssf.Tag{{Key: "name", Value: "n"}}}}}},
+		{"of a key that stands twice the last value",
+			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "a", Value: "1"}, {Key: "k", Value: "new"}, {Key: "b", Value: ""}}},
+			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "new"}, {Key: "a", Value: "1"}, {Key: "b", Value: ""}}}},
+		{"of a sample's key too",
+			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1, Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}}}},
+			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1, Tags: []ssf.Tag{{Key: "k", Value: "new"}}}}}},
 		{"rate 0 means 1",
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{}, {SampleRate: 0.5}}},
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1}, {SampleRate: 0.5}}}},
@@ -117,6 +126,39 @@ func TestNormalize(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ssf.Normalize(&tt.in)
 			require.Equal(t, tt.want, tt.in)
+		})
+	}
+}
+
+// For few tags and for many, some of them twice or more often, the tags are those of a map. Were the time quadratic, the last would take
+// minutes.
+func TestNormalizedTagsAreThoseOfAMap(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 15, 16, 17, 18, 100, 200_000} {
+		tags := make([]ssf.Tag, n)
+		want := map[string]string{}
+		for i := range tags {
+			tags[i] = ssf.Tag{Key: strconv.Itoa(i * i % (n - n/4 + 1)), Value: strconv.Itoa(i)}
+			want[tags[i].Key] = tags[i].Value
+		}
+		span := ssf.SSFSpan{Name: "x", Tags: slices.Clone(tags), Metrics: []ssf.SSFSample{{Tags: tags}}}
+		ssf.Normalize(&span)
+		for _, got := range [][]ssf.Tag{span.Tags, span.Metrics[0].Tags} {
+			require.Len(t, got, len(want))
+			for _, tag := range got {
+				require.Equal(t, want[tag.Key], tag.Value)
+			}
+		}
+	}
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	for _, shape := range ssftest.Shapes() {
+		b.Run(shape.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			span := shape.Span.Clone()
+			for b.Loop() {
+				ssf.Normalize(span)
+			}
 		})
 	}
 }

@@ -71,7 +71,7 @@ func New(c Config, to Target, r *telemetry.Registry) *Deriver {
 	}
 }
 
-// Span makes the metrics of a normalized span. Timers are made only of a span that is a valid part of a trace, as inTrace says.
+// Span makes the metrics of a normalized span, whose tags and those of whose samples have each key once. Timers are made only of a span that is a valid part of a trace, as inTrace says.
 func (d *Deriver) Span(span *ssf.SSFSpan, inTrace bool) {
 	for i := range span.Metrics {
 		s := &span.Metrics[i]

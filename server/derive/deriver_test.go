@@ -65,6 +65,10 @@ func TestCarriedSamples(t *testing.T) {
 			"status", ssf.Status("a", ssf.SSFSample_CRITICAL, tags, ssf.Message("no"), func(s *ssf.SSFSample) { s.Timestamp = 7_999_999_999 }),
 			`check a CRITICAL "no" 7 mixed [k:x,y:z]`,
 		},
+		{
+			"the last of two values of a key", ssf.SSFSample{Name: "a", Value: 1, Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}},
+			`sample counter a [1] "" @1 mixed [k:new]`,
+		},
 		{"status without a time", ssf.Status("a", ssf.SSFSample_OK, nil), `check a OK "" 0 mixed []`},
 		{"no name", ssf.Count("", 1, nil), `refused  ssf: no_name`},
 		{"not a number", nan, `refused n ssf: value`},

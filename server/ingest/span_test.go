@@ -139,6 +139,18 @@ func TestBrokenSpans(t *testing.T) {
 	}
 }
 
+// On the wire tags are a map: of a key that stands twice the last value counts, for samples and for span sinks.
+func TestLastOfEqualKeys(t *testing.T) {
+	r := build(t, ssfAt(loopback))
+	in := r.in.datagrams[0].intakes[0]
+	span := traceSpan(1)
+	span.Tags = []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}
+	span.Metrics[0].Tags = span.Tags
+	in.datagrams(r.in.bindings[0].src, []packet{{data: []byte(packetOf(span))}}, time.Now())
+	require.Equal(t, map[string]float64{"carried{k:new}": 4}, r.flush().values)
+	require.Equal(t, []ssf.Tag{{Key: "k", Value: "new"}, {Key: "added", Value: "yes"}}, r.spans.spans()[0].Tags)
+}
+
 // Some clients probe with nothing. That is a packet, and nothing is refused.
 func TestEmptyDatagramsArePackets(t *testing.T) {
 	c := ssfAt(loopback)
