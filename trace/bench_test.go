@@ -2,10 +2,18 @@ package trace_test
 
 import (
 	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/ssf"
 	"github.com/veneurd/veneur/trace"
+	"github.com/veneurd/veneur/trace/tracetest"
 )
 
 // discard takes packets and forgets them, so that a benchmark measures the client alone.
@@ -71,4 +79,78 @@ func BenchmarkCounterHandle(b *testing.B) {
 	for b.Loop() {
 		counter.Inc()
 	}
+}
+
+// BenchmarkSpanSent sends every span, to a collector in this process, in portions that are flushed.
+func BenchmarkSpanSent(b *testing.B) {
+	for _, network := range []string{"udp", "unixgram", "unix"} {
+		b.Run(network, func(b *testing.B) {
+			c := newClient(b, drain(b, network))
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				threeTags(c)
+				if n++; n%4096 == 0 {
+					flush(b, c)
+				}
+			}
+			flush(b, c)
+			reportLoss(b, c)
+		})
+	}
+}
+
+// BenchmarkFinishWhileTheDaemonHangs reports how long the slowest Finish of a thousand takes when nothing leaves the client.
+func BenchmarkFinishWhileTheDaemonHangs(b *testing.B) {
+	collector := tracetest.Listen(b, "unix")
+	collector.Pause()
+	c := newClient(b, collector.Address())
+	times := make([]time.Duration, 0, 1<<20)
+	for b.Loop() {
+		span := c.StartTrace("request")
+		span.SetTag("method", "GET")
+		start := time.Now()
+		span.Finish()
+		if len(times) < cap(times) {
+			times = append(times, time.Since(start))
+		}
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+	b.ReportMetric(float64(times[len(times)*999/1000]), "p99.9-ns")
+	collector.Stop()
+}
+
+// drain reads and forgets what is sent to it, and returns its address.
+func drain(b *testing.B, network string) string {
+	address := "127.0.0.1:0"
+	if network != "udp" {
+		address = filepath.Join(b.TempDir(), "s")
+	}
+	buf := make([]byte, 1<<16)
+	read := func(conn io.Reader) {
+		for {
+			if _, err := conn.Read(buf); err != nil {
+				return
+			}
+		}
+	}
+	if network == "unix" {
+		l, err := net.Listen(network, address)
+		require.NoError(b, err)
+		b.Cleanup(func() { _ = l.Close() })
+		go func() {
+			conn, err := l.Accept()
+			if err == nil {
+				read(conn)
+				_ = conn.Close()
+			}
+		}()
+		return network + "://" + address
+	}
+	conn, err := net.ListenPacket(network, address)
+	require.NoError(b, err)
+	b.Cleanup(func() { _ = conn.Close() })
+	go read(conn.(io.Reader))
+	return network + "://" + conn.LocalAddr().String()
 }

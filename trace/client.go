@@ -178,7 +178,7 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 	// The sender is stopped a little before, so that it has the time to count what is left.
 	left := time.Until(deadline)
-	early := time.NewTimer(left - min(left/20, 50*time.Millisecond))
+	early := time.NewTimer(left - min(left/10, 100*time.Millisecond))
 	defer early.Stop()
 	select {
 	case <-c.done:
@@ -197,7 +197,7 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-c.done:
 		return c.closeError()
 	case <-ctx.Done():
-		return fmt.Errorf("trace: close: the backend does not return: %w", ctx.Err())
+		return fmt.Errorf("trace: close: %w", ctx.Err())
 	}
 }
 

@@ -73,7 +73,7 @@ func (c *Client) sweep() {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		if s.active != nil {
+		if s.active != nil && len(s.active.ends) > 0 {
 			c.swap(s, true)
 		}
 		s.mu.Unlock()

@@ -53,7 +53,7 @@ func (c *Client) Stats() Stats {
 }
 
 // Lost is the sum of Dropped.
-func (s *Stats) Lost() (n uint64) {
+func (s Stats) Lost() (n uint64) {
 	for _, v := range s.Dropped {
 		n += v
 	}

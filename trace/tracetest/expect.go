@@ -55,7 +55,7 @@ func (e expectations) HasSpans(names ...string) {
 // Samples returns every sample of the name, of whatever span.
 func (e expectations) Samples(name string) []ssf.SSFSample {
 	e.t.Helper()
-	return samples(e.spans(), name)
+	return Samples(e.spans(), name)
 }
 
 // HasCount expects the counters of the name to add up to n, whatever their tags.
@@ -63,7 +63,7 @@ func (e expectations) HasCount(name string, n float64) {
 	e.t.Helper()
 	all := e.spans()
 	sum := 0.0
-	for _, s := range samples(all, name) {
+	for _, s := range Samples(all, name) {
 		if s.Metric == ssf.SSFSample_COUNTER {
 			sum += float64(s.Value) / float64(max(s.SampleRate, 1e-9))
 		}
@@ -73,7 +73,8 @@ func (e expectations) HasCount(name string, n float64) {
 	}
 }
 
-func samples(spans []*ssf.SSFSpan, name string) []ssf.SSFSample {
+// Samples returns every sample of the name in the spans.
+func Samples(spans []*ssf.SSFSpan, name string) []ssf.SSFSample {
 	var found []ssf.SSFSample
 	for _, span := range spans {
 		for _, s := range span.Metrics {
@@ -117,7 +118,7 @@ func (s *Span) HasNoTag(key string) *Span {
 // HasSample expects a sample of the name.
 func (s *Span) HasSample(name string) *Span {
 	s.t.Helper()
-	return s.expect(len(samples([]*ssf.SSFSpan{s.SSFSpan}, name)) > 0, "has no sample %q", name)
+	return s.expect(len(Samples([]*ssf.SSFSpan{s.SSFSpan}, name)) > 0, "has no sample %q", name)
 }
 
 // OfService expects the span to be of the service.

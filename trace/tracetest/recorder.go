@@ -70,6 +70,11 @@ func (r *Recorder) Spans() []*ssf.SSFSpan {
 		// What the recorder itself refused, or a client that is closed, is the test's own doing.
 		_ = client.Flush(ctx)
 	}
+	return r.Sent()
+}
+
+// Sent returns the spans that the client has sent by itself, without flushing it.
+func (r *Recorder) Sent() []*ssf.SSFSpan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]*ssf.SSFSpan(nil), r.spans...)
