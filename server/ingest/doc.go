@@ -11,8 +11,9 @@
 // adds the samples to the lane's table, and lets the lock go. Nothing is handed to another goroutine, nobody else wants the lock but the
 // flusher for a moment each interval, and for a series that is known nothing is allocated.
 //
-// Connections and gRPC calls have goroutines of their own. They share a set of as many lanes as can be at work at once, a connection
-// the same one for its whole life.
+// Connections and gRPC calls have goroutines of their own. They share a set of as many lanes as can be at work at once, a connection and
+// all calls on it the same one for its whole life. So of what one client sends one after the other the last value of a gauge wins, by its
+// place and not by a clock.
 //
 // # What strangers can do
 //

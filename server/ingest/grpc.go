@@ -28,10 +28,9 @@ const (
 // grpcServer serves both services, for spans and for DogStatsD packets, and the standard one for health, on one port.
 type grpcServer struct {
 	*binding
-	intakes *intakePool
-	tls     *tls.Config // nil without TLS
-	lines   *source     // what DogStatsD packets are counted under; spans under binding's
-	refused grpcRefusals
+	tls      *tls.Config // nil without TLS
+	lines    *source     // what DogStatsD packets are counted under; spans under binding's
+	observer grpcObserver
 
 	acceptor *acceptor
 }
@@ -92,7 +91,7 @@ func (g *grpcServer) options() []grpc.ServerOption {
 		grpc.MaxConcurrentStreams(maxCalls),
 		grpc.ConnectionTimeout(g.handshakeTime),
 		grpc.WaitForHandlers(true),
-		grpc.StatsHandler(&g.refused),
+		grpc.StatsHandler(&g.observer),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     g.idleTimeout,
 			MaxConnectionAge:      g.maxConnectionAge,
@@ -114,27 +113,26 @@ var (
 )
 
 // unaryService describes a service with one method, which takes a message as it came and answers with an empty one.
-func unaryService(service, method string, handle func(*grpcServer, []byte) error) grpc.ServiceDesc {
+func unaryService(service, method string, handle func(*grpcServer, *intake, []byte) error) grpc.ServiceDesc {
 	return grpc.ServiceDesc{
 		ServiceName: service,
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{{
 			MethodName: method,
-			Handler: func(server any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			Handler: func(server any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 				var m message
 				if err := decode(&m); err != nil {
 					return nil, err
 				}
 				defer m.free()
-				return &message{}, handle(server.(*grpcServer), m.bytes())
+				return &message{}, handle(server.(*grpcServer), intakeOf(ctx), m.bytes())
 			},
 		}},
 	}
 }
 
 // sendSpan takes one span. The caller is told when it is refused.
-func (g *grpcServer) sendSpan(data []byte) error {
-	in := g.intakes.next()
+func (g *grpcServer) sendSpan(in *intake, data []byte) error {
 	in.begin(g.src, time.Now())
 	defer in.end()
 	if err := in.span(data); err != nil {
@@ -144,14 +142,13 @@ func (g *grpcServer) sendSpan(data []byte) error {
 }
 
 // sendPacket takes a packet of DogStatsD lines. As in a datagram, some may be refused while others are not; the caller is not told.
-func (g *grpcServer) sendPacket(data []byte) error {
+func (g *grpcServer) sendPacket(in *intake, data []byte) error {
 	lines, err := packetBytes(data)
 	if err != nil {
-		g.refused.message.Inc()
+		g.observer.message.Inc()
 		g.log.Note("grpc call refused: not a DogstatsdPacket", data)
 		return status.Error(codes.InvalidArgument, err.Error())
 	}
-	in := g.intakes.next()
 	in.begin(g.lines, time.Now())
 	defer in.end()
 	in.block(lines, false)

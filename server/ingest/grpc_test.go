@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -111,6 +112,49 @@ func TestGRPCRefuses(t *testing.T) {
 	r.requireValue(2, "ingest.refused", "protocol:grpc", "reason:message")
 	r.wait(1, "ingest.refused", "protocol:grpc", "reason:too_long")
 	r.requireLaws()
+}
+
+// All that one connection brings goes to one lane, where the last line wins even if no clock can tell it from the one before.
+func TestConnectionStaysOnItsLane(t *testing.T) {
+	c := configured(func(c *Config) {
+		c.StatsdListenAddresses = []Listener{NewListener(tcp)}
+		c.GRPCListenAddresses = []Listener{NewListener("127.0.0.1:0")}
+	})
+	const rounds = 100
+	stream := func(r *rig) func(int) {
+		conn := r.dial(0)
+		return func(n int) { write(r.t, conn, fmt.Sprintf("g:%d|g\n", n)) }
+	}
+	calls := func(r *rig) func(int) {
+		conn := r.client(1, insecure.NewCredentials())
+		return func(n int) { require.NoError(t, call(t, conn, sendPacket, packetMessage(fmt.Sprintf("g:%d|g", n)))) }
+	}
+	for _, tt := range []struct {
+		name   string
+		sender func(*rig) func(int)
+	}{{"stream", stream}, {"gRPC", calls}} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := build(t, c)
+			shared := r.in.shared
+			for len(shared.intakes) < 4 { // whatever the machine has
+				shared.intakes = append(shared.intakes, r.in.newIntake())
+			}
+			r.run()
+			send := tt.sender(r)
+			for n := range rounds {
+				send(n)
+			}
+			r.wait(rounds, "ingest.samples")
+			r.stop()
+			used := 0
+			for _, in := range shared.intakes {
+				if in.src != nil {
+					used++
+				}
+			}
+			require.Equal(t, 1, used, "lanes")
+		})
+	}
 }
 
 func TestGRPCHealth(t *testing.T) {

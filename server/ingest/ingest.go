@@ -118,7 +118,7 @@ func (i *Ingest) add(service service, l *Listener, names map[string]int, tlsConf
 	case service == serviceGRPC:
 		lines := newSource(id, name, false, false, i.settings.Telemetry)
 		i.runners = append(i.runners, &grpcServer{
-			binding: b, intakes: i.streamIntakes(), tls: tlsConfig, lines: lines, refused: newGRPCRefusals(i.settings.Telemetry),
+			binding: b, tls: tlsConfig, lines: lines, observer: newGRPCObserver(i.streamIntakes(), i.settings.Telemetry),
 		})
 	case e.datagrams():
 		i.runners = append(i.runners, i.newDatagrams(b))

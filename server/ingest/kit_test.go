@@ -96,6 +96,13 @@ func start(t *testing.T, c Config, change ...func(*binding)) *rig {
 			f(b)
 		}
 	}
+	r.run()
+	return r
+}
+
+// run binds and runs what build made until the test ends.
+func (r *rig) run() {
+	r.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	ready := make(chan struct{})
@@ -103,14 +110,13 @@ func start(t *testing.T, c Config, change ...func(*binding)) *rig {
 	group.Stage("listeners", patience, r.in.Runners()...)
 	group.OnReady(func() { close(ready) })
 	go func() { r.done <- group.Run(ctx) }()
-	t.Cleanup(func() { r.stop() })
+	r.t.Cleanup(func() { r.stop() })
 	select {
 	case <-ready:
 	case err := <-r.done:
 		r.done <- err
-		require.NoError(t, err, "start")
+		require.NoError(r.t, err, "start")
 	}
-	return r
 }
 
 // stop ends the Ingest as a signal would, and returns when it has ended.
