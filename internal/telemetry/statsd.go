@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"time"
 
@@ -12,10 +13,12 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Bounds of a report, so that a receiver that hangs cannot hold up the end of the daemon.
+// Bounds of a report, so that a receiver that hangs holds up neither the next one nor the end of the daemon.
 const (
-	statsdTimeout = time.Second
-	statsdQueue   = 1024 // payloads under way; more is lost, counted
+	statsdTimeout     = 2 * time.Second        // connecting included
+	statsdCutTimeout  = 100 * time.Millisecond // what one under way still gets when Run is told to end
+	statsdLastTimeout = 200 * time.Millisecond // of the one after that
+	statsdQueue       = 1024                   // payloads under way; more is lost, counted
 )
 
 // Reasons why a report, or a part of it, did not arrive.
@@ -47,8 +50,7 @@ type StatsdSettings struct {
 
 // Statsd sends the readings of a registry to a DogStatsD server each interval: counters as what was added since the last report,
 // gauges as they are, under names that begin with "veneur.". It is a lifecycle Runner, and nothing waits for it but the end of the
-// daemon, for one report of at most two seconds. The client library adds the tags of the environment's DD_ENV, DD_SERVICE, DD_VERSION
-// and DD_ENTITY_ID.
+// daemon. The client library adds the tags of the environment's DD_ENV, DD_SERVICE, DD_VERSION and DD_ENTITY_ID.
 type Statsd struct {
 	StatsdSettings
 	network, address string
@@ -67,7 +69,9 @@ func NewStatsd(s StatsdSettings) (*Statsd, error) {
 	return &Statsd{StatsdSettings: s, network: network, address: address}, nil
 }
 
-// Run reports each interval, and once more when ctx is done. It returns nil: a receiver that is not there is counted, and looked for again.
+// Run reports each interval, and once more when ctx is done. A report takes at most two seconds; at the end the one under way and the last one
+// have three tenths of a second together, since every stage of the daemon's end has little time. It returns nil: a receiver that is not there
+// is counted, and looked for again.
 func (s *Statsd) Run(ctx context.Context) error {
 	ticker := time.NewTicker(s.Interval)
 	defer ticker.Stop()
@@ -75,22 +79,25 @@ func (s *Statsd) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ticker.C:
-			s.report(ctx)
 		case <-ctx.Done():
-			s.report(context.WithoutCancel(ctx))
+		}
+		if ctx.Err() != nil {
+			s.report(context.WithoutCancel(ctx), statsdLastTimeout)
 			return nil
 		}
+		s.report(ctx, statsdTimeout)
 	}
 }
 
 // report sends one report and logs when reports begin to fail or to arrive again. Without a connection it looks at nothing, so that
 // counters keep what they have to say for the next report.
-func (s *Statsd) report(ctx context.Context) {
-	err := s.connect(ctx)
+func (s *Statsd) report(ctx context.Context, timeout time.Duration) {
+	deadline := time.Now().Add(timeout)
+	err := s.connect(ctx, deadline)
 	if err != nil {
 		s.Registry.Counter(&descErrors, reasonDial).Inc()
 	} else {
-		err = s.send()
+		err = s.send(ctx, deadline)
 	}
 	if err != nil {
 		// A connection of its own for the next report: the name is resolved anew, and a server that came back is found.
@@ -107,11 +114,11 @@ func (s *Statsd) report(ctx context.Context) {
 	}
 }
 
-func (s *Statsd) connect(ctx context.Context) error {
+func (s *Statsd) connect(ctx context.Context, deadline time.Time) error {
 	if s.client != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, statsdTimeout)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	conn, err := dialStatsd(ctx, s.network, s.address)
 	if err != nil {
@@ -149,12 +156,17 @@ func (s *Statsd) connect(ctx context.Context) error {
 }
 
 // send writes what changed, and returns what went wrong first.
-func (s *Statsd) send() error {
-	if err := s.writer.begin(); err != nil {
+func (s *Statsd) send(ctx context.Context, deadline time.Time) error {
+	if err := s.writer.begin(deadline); err != nil {
 		return err
 	}
+	writer := s.writer
+	defer context.AfterFunc(ctx, func() { writer.cut(time.Now().Add(statsdCutTimeout)) })()
 	var tooLong error
 	for _, c := range s.changes.since(s.Registry.Gather()) {
+		if errors.Is(s.writer.failure(), os.ErrDeadlineExceeded) {
+			break // what is left would be written for nobody
+		}
 		name := c.name[len("veneur."):]
 		var err error
 		if c.kind == Counter {

@@ -18,12 +18,17 @@ type statsdWriter struct {
 	err error // the first of this report
 }
 
-// begin starts a report: from here it may take statsdTimeout.
-func (w *statsdWriter) begin() error {
+// begin starts a report, which may take until the deadline.
+func (w *statsdWriter) begin(deadline time.Time) error {
 	w.mu.Lock()
 	w.err = nil
 	w.mu.Unlock()
-	return w.conn.SetWriteDeadline(time.Now().Add(statsdTimeout))
+	return w.conn.SetWriteDeadline(deadline)
+}
+
+// cut gives the report under way another deadline. It may be called from any goroutine.
+func (w *statsdWriter) cut(deadline time.Time) {
+	_ = w.conn.SetWriteDeadline(deadline) // an error says that the connection is closed, and the report over
 }
 
 // failure returns what went wrong first in this report.
