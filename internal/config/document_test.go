@@ -93,3 +93,13 @@ func TestNearest(t *testing.T) {
 	assert.Equal(t, 1, editDistance("ab", "ba"))
 	assert.Equal(t, 2, editDistance("", "ab"))
 }
+
+func TestBoundsOfFaults(t *testing.T) {
+	var faults Faults
+	for _, value := range []int{0, 1, 9, 10} {
+		path := Index("list", value)
+		faults.AtLeast(path, value, 1)
+		faults.AtMost(path, value, 9)
+	}
+	require.EqualError(t, faults.Err(), "list[0]: 0 is less than 1\nlist[10]: 10 is more than 9")
+}

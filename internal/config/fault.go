@@ -37,8 +37,9 @@ func (f Fault) placed() bool { return f.Line > 0 || f.Variable != "" }
 // Faults is everything wrong with a configuration, so that one run shows it all. A Validate method collects into one:
 //
 //	var faults config.Faults
-//	if c.Chunk < 1 {
-//		faults.Add("chunk", "%d is less than 1", c.Chunk)
+//	faults.AtLeast("chunk", c.Chunk, 1)
+//	if c.URL == "" {
+//		faults.Add("url", "must be set")
 //	}
 //	return faults.Err()
 type Faults []Fault
@@ -46,6 +47,20 @@ type Faults []Fault
 // Add notes a fault at a path relative to the struct being validated.
 func (f *Faults) Add(path, format string, args ...any) {
 	*f = append(*f, Fault{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// AtLeast notes a fault when the value of path is less than that.
+func (f *Faults) AtLeast(path string, value, least int) {
+	if value < least {
+		f.Add(path, "%d is less than %d", value, least)
+	}
+}
+
+// AtMost notes a fault when the value of path is more than that.
+func (f *Faults) AtMost(path string, value, most int) {
+	if value > most {
+		f.Add(path, "%d is more than %d", value, most)
+	}
 }
 
 // AddIn notes the faults of a nested configuration below path. Faults that have a line or a variable come from a Decode and hold the
@@ -91,6 +106,9 @@ func Join(outer, inner string) string {
 	}
 	return outer + "." + inner
 }
+
+// Index is the path of an element of a list: Index("a", 3) is "a[3]".
+func Index(path string, i int) string { return string(appendIndex([]byte(path), i)) }
 
 // appendKey adds one key to a path. Keys that hold what separates paths stand in brackets and quotes: tags["a.b"].
 func appendKey(path []byte, key string) []byte {

@@ -36,7 +36,7 @@ func (c *Config) Validate() error {
 	}
 	for i, tag := range c.VeneurMetricsAdditionalTags {
 		if tag == "" || strings.ContainsAny(tag, ",|\r\n") {
-			faults.Add("veneur_metrics_additional_tags["+strconv.Itoa(i)+"]", "%q is no tag: write key:value without , and |", tag)
+			faults.Add(config.Index("veneur_metrics_additional_tags", i), "%q is no tag: write key:value without , and |", tag)
 		}
 	}
 	return faults.Err()

@@ -27,8 +27,6 @@ func (c *Config) Validate() error {
 	if c.Color != colorAuto && c.Color != colorAlways && c.Color != colorNever {
 		faults.Add("color", "%q is none of auto, always, never", c.Color)
 	}
-	if c.MaxRows < 0 {
-		faults.Add("max_rows", "%d is less than 0", c.MaxRows)
-	}
+	faults.AtLeast("max_rows", c.MaxRows, 0)
 	return faults.Err()
 }

@@ -83,9 +83,9 @@ func DefaultSpanConfig() SpanConfig {
 func (c *Config) Validate() error {
 	var faults config.Faults
 	c.validate(&faults)
-	atLeast(&faults, "max_name_length", c.MaxNameLength, 0)
-	atLeast(&faults, "max_tag_length", c.MaxTagLength, 0)
-	atLeast(&faults, "max_tags", c.MaxTags, 0)
+	faults.AtLeast("max_name_length", c.MaxNameLength, 0)
+	faults.AtLeast("max_tag_length", c.MaxTagLength, 0)
+	faults.AtLeast("max_tags", c.MaxTags, 0)
 	return faults.Err()
 }
 
@@ -100,12 +100,12 @@ func (c *SpanConfig) Validate() error {
 }
 
 func (c *Common) validate(faults *config.Faults) {
-	atLeast(faults, "chunk_items", c.ChunkItems, 1)
-	atLeast(faults, "chunk_bytes", c.ChunkBytes, 1)
+	faults.AtLeast("chunk_items", c.ChunkItems, 1)
+	faults.AtLeast("chunk_bytes", c.ChunkBytes, 1)
 	// A queue smaller than a chunk would drop what is about to be sent.
-	atLeast(faults, "queue_items", c.QueueItems, max(1, c.ChunkItems))
-	atLeast(faults, "queue_bytes", c.QueueBytes, max(1, c.ChunkBytes))
-	atLeast(faults, "retry_attempts", c.RetryAttempts, 0)
+	faults.AtLeast("queue_items", c.QueueItems, max(1, c.ChunkItems))
+	faults.AtLeast("queue_bytes", c.QueueBytes, max(1, c.ChunkBytes))
+	faults.AtLeast("retry_attempts", c.RetryAttempts, 0)
 	if c.Timeout <= 0 {
 		faults.Add("timeout", "%s is not above 0", c.Timeout)
 	}
@@ -117,11 +117,5 @@ func (c *Common) validate(faults *config.Faults) {
 	}
 	if c.RetryMax < c.RetryInitial {
 		faults.Add("retry_max", "%s is less than retry_initial, which is %s", c.RetryMax, c.RetryInitial)
-	}
-}
-
-func atLeast(faults *config.Faults, path string, value, least int) {
-	if value < least {
-		faults.Add(path, "%d is less than %d", value, least)
 	}
 }

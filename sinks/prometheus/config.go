@@ -1,7 +1,6 @@
 package prometheus
 
 import (
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
@@ -85,9 +84,7 @@ func (c *Config) Validate() error {
 	if c.ExpireAfter < 0 {
 		faults.Add("expire_after", "%s is less than 0", c.ExpireAfter)
 	}
-	if c.MaxSeries < 1 {
-		faults.Add("max_series", "%d is less than 1", c.MaxSeries)
-	}
+	faults.AtLeast("max_series", c.MaxSeries, 1)
 	return faults.Err()
 }
 
@@ -97,7 +94,7 @@ func (c *Config) validatePercentiles(faults *config.Faults) {
 	}
 	seen := map[float64]bool{}
 	for i, q := range c.Percentiles {
-		path := fmt.Sprintf("percentiles[%d]", i)
+		path := config.Index("percentiles", i)
 		switch {
 		case !(q >= 0 && q <= 1):
 			faults.Add(path, "%v is not between 0 and 1", q)
