@@ -32,7 +32,7 @@ func (w *worker) run() {
 		if p == nil {
 			return
 		}
-		more := w.parcel(p)
+		more := w.sendParcel(p)
 		w.queue.done(p)
 		if !more {
 			return
@@ -54,17 +54,17 @@ func (w *worker) next() *parcel {
 	return nil
 }
 
-// parcel sends the chunks of p. It returns false when the time is over; what is not settled then is expired.
-func (w *worker) parcel(p *parcel) bool {
+// sendParcel sends the chunks of p. It returns false when the time is over; what is not settled then is expired.
+func (w *worker) sendParcel(p *parcel) bool {
 	if time.Since(p.born) >= w.cfg.ExpireAfter {
 		return true
 	}
 	if p.cuts == nil {
-		return w.chunk(p, 0, p.items)
+		return w.sendChunk(p, 0, p.items)
 	}
 	from := 0
 	for _, to := range p.cuts {
-		if !w.chunk(p, from, to) {
+		if !w.sendChunk(p, from, to) {
 			return false
 		}
 		from = to
@@ -72,8 +72,8 @@ func (w *worker) parcel(p *parcel) bool {
 	return true
 }
 
-// chunk sends the items [from, to) of p until they are settled, whatever that takes. It returns false when the time is over.
-func (w *worker) chunk(p *parcel, from, to int) bool {
+// sendChunk sends the items [from, to) of p until they are settled, whatever that takes. It returns false when the time is over.
+func (w *worker) sendChunk(p *parcel, from, to int) bool {
 	n := to - from
 	for tries := 0; ; tries++ {
 		switch w.await(p, tries) {
@@ -101,7 +101,7 @@ func (w *worker) chunk(p *parcel, from, to int) bool {
 				return w.queue.settle(p, n, refused)
 			}
 			middle := from + n/2
-			return w.chunk(p, from, middle) && w.chunk(p, middle, to)
+			return w.sendChunk(p, from, middle) && w.sendChunk(p, middle, to)
 		}
 		w.backOff(err)
 		if w.cfg.RetryAttempts > 0 && tries+1 >= w.cfg.RetryAttempts {

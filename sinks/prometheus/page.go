@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"sync"
 
 	dto "github.com/prometheus/client_model/go"
@@ -159,4 +160,12 @@ func (s *summary) fill(m *dto.Summary, percentiles []float64) {
 		quantiles[i].Quantile, quantiles[i].Value = &percentiles[i], &s.quantiles[i]
 		m.Quantile[i] = &quantiles[i]
 	}
+}
+
+// wholeCount rounds a count.
+func wholeCount(v float64) uint64 {
+	if v >= 1<<64 {
+		return math.MaxUint64
+	}
+	return uint64(math.Round(v))
 }

@@ -2,7 +2,6 @@ package prometheus
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -38,12 +37,4 @@ func quantiles(pool []centroid, ranks []float64) []float64 {
 		}
 	}
 	return out
-}
-
-// wholeCount rounds a count.
-func wholeCount(v float64) uint64 {
-	if v >= 1<<64 {
-		return math.MaxUint64
-	}
-	return uint64(math.Round(v))
 }
