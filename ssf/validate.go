@@ -41,9 +41,6 @@ func ValidateSpan(s *SSFSpan) error {
 // lost, and counted, even if its samples are taken; one without ids only carries them.
 func InTrace(s *SSFSpan) bool { return s.TraceId != 0 || s.Id != 0 }
 
-// ValidTrace says that ValidateTrace has nothing against the span.
-func ValidTrace(s *SSFSpan) bool { return ValidateTrace(s) == nil }
-
 // ValidateTrace says why the span cannot be part of a trace: it must have both ids, a start, an end and a name, and all its texts
 // must be UTF-8. An end before the start is no fault, see Duration. It returns nil or one of the Reason constants, and reads
 // every text of the span, but no sample.

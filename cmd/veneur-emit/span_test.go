@@ -131,7 +131,7 @@ func TestTracesFromTheEnvironment(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			span := emitSpan(t, tt.environ, append([]string{"-name", "a", "-count", "1"}, tt.args...)...)
 			require.Equal(t, []int64{tt.trace, tt.parent}, []int64{span.TraceId, span.ParentId})
-			require.Equal(t, tt.trace != 0, ssf.ValidTrace(span))
+			require.Equal(t, tt.trace != 0, ssf.ValidateTrace(span) == nil)
 		})
 	}
 }

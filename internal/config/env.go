@@ -13,11 +13,6 @@ const (
 	envEmitPrefix = "VENEUR_EMIT_" // belongs to veneur-emit
 )
 
-// ApplyEnv is Document.ApplyEnv where there is no file.
-func ApplyEnv(into any, environ []string) (warnings Faults, err error) {
-	return new(Document).ApplyEnv(into, environ)
-}
-
 // ApplyEnv writes the variables VENEUR_… of environ ("NAME=value", as os.Environ gives them) over *into, which has been decoded before;
 // the package comment says how they are named. The error is Faults that name the variable; a name that fits no key is a warning. The
 // document remembers what was set, for Locate.

@@ -118,19 +118,19 @@ func TestB119EnvironmentFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := defaultSample()
-		_, err := ApplyEnv(&c, []string{tt.in})
+		_, err := new(Document).ApplyEnv(&c, []string{tt.in})
 		if err == nil && len(c.Sinks) > 0 {
 			err = c.Sinks[0].Config.Decode(&kindConfig{})
 		}
 		assert.ErrorContains(t, err, tt.want, tt.in)
 	}
-	_, err := ApplyEnv(sample{}, nil)
+	_, err := new(Document).ApplyEnv(sample{}, nil)
 	assert.ErrorContains(t, err, "cannot decode into")
 }
 
 func TestB119EnvironmentWarnings(t *testing.T) {
 	c := defaultSample()
-	warnings, err := ApplyEnv(&c, []string{
+	warnings, err := new(Document).ApplyEnv(&c, []string{
 		"VENEUR_INTERVALL=1s", "VENEUR_QQ=1", "VENEUR_=", "VENEUR_INTERVAL_X=1", "VENEUR_PERCENTILES_X=1", "VENEUR_HOSTNAME_=x",
 		"VENEUR_FEATURES_SOMETHING_NEW=true", "VENEUR_FLUSH_MAX_PER_BODY=1", "VENEUR_OLD_NESTED_KEY=1",
 		"VENEUR_SERVICE_HOST=10.0.0.1", "VENEUR_PORT_8126_UDP=udp://10.0.0.1:8126", "VENEUR_PORT=9", "VENEUR_EMIT_X=1",
@@ -170,7 +170,7 @@ func lines(faults Faults) []string {
 
 func TestEnvironmentWithoutFile(t *testing.T) {
 	c := defaultSample()
-	warnings, err := ApplyEnv(&c, []string{"VENEUR_METRIC_SINKS=[{kind: debug, config: {url: u}}]", "VENEUR_HOSTNAME=${HOME}", "VENEUR_STATSD_LISTEN_ADDRESSES="})
+	warnings, err := new(Document).ApplyEnv(&c, []string{"VENEUR_METRIC_SINKS=[{kind: debug, config: {url: u}}]", "VENEUR_HOSTNAME=${HOME}", "VENEUR_STATSD_LISTEN_ADDRESSES="})
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, "${HOME}", c.Hostname, "values of the environment are taken as they are")

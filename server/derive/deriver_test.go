@@ -40,7 +40,7 @@ func tagsOf(raw []byte) []string {
 func derived(c Config, span *ssf.SSFSpan) []string {
 	var r recorder
 	ssf.Normalize(span)
-	New(c, &r, telemetry.New()).Span(span, ssf.ValidTrace(span))
+	New(c, &r, telemetry.New()).Span(span, ssf.ValidateTrace(span) == nil)
 	return r.got
 }
 
