@@ -43,6 +43,10 @@ const (
 	ReasonTooLong
 	// ReasonTruncated: the end of the datagram did not fit the buffer, and its last line had no end.
 	ReasonTruncated
+	// ReasonSlow: a large line on a stream did not come to its end in time.
+	ReasonSlow
+	// ReasonMemory: the line is larger than what was left of the memory that streams may take.
+	ReasonMemory
 	// ReasonSeriesLimit: the series would be one too many, and its kind has no series to overflow into.
 	ReasonSeriesLimit
 	// ReasonEventLimit: the interval has its fill of events or checks.
@@ -72,6 +76,8 @@ var reasonNames = [NumReasons]string{
 	ReasonUTF8:          "utf8",
 	ReasonTooLong:       "too_long",
 	ReasonTruncated:     "truncated",
+	ReasonSlow:          "slow",
+	ReasonMemory:        "memory",
 	ReasonSeriesLimit:   "series_limit",
 	ReasonEventLimit:    "event_limit",
 	ReasonTimedLimit:    "timed_limit",

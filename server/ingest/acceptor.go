@@ -21,6 +21,8 @@ const (
 	closedIdle      = "idle"      // nothing arrived for idle_timeout
 	closedHandshake = "handshake" // TLS did not come about, or not in time
 	closedFraming   = "framing"   // where the next message begins is not known any more
+	closedSlow      = "slow"      // a large message did not come to its end in time
+	closedMemory    = "memory"    // a message needed more than was left of max_stream_buffer_bytes
 )
 
 // acceptor is a net.Listener that survives what can go wrong with accepting: an error is followed by a pause and another attempt, and a
@@ -47,7 +49,7 @@ func newAcceptor(listener net.Listener, name string, limit int, r *telemetry.Reg
 		closed:   map[string]*telemetry.Metric{},
 		done:     make(chan struct{}),
 	}
-	for _, reason := range []string{closedLimit, closedIdle, closedHandshake, closedFraming} {
+	for _, reason := range []string{closedLimit, closedIdle, closedHandshake, closedFraming, closedSlow, closedMemory} {
 		a.closed[reason] = r.Counter(&descClosed, name, reason)
 	}
 	r.Func(&descConnections, func() float64 { return float64(a.open.Load()) }, name)

@@ -32,8 +32,10 @@ type binding struct {
 	maxConnections   int
 	idleTimeout      time.Duration
 	handshakeTime    time.Duration
+	messageTime      time.Duration // of a large message from its first byte to its last
 	maxConnectionAge time.Duration
 
+	budget   *budget
 	registry *telemetry.Registry
 	log      *telemetry.LogSampler
 	logger   logrus.FieldLogger

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 
 	"github.com/veneurd/veneur/protocol"
 	"github.com/veneurd/veneur/protocol/dogstatsd"
+	"github.com/veneurd/veneur/ssf"
 )
 
 // codec cuts one stream into messages.
@@ -14,19 +16,26 @@ type codec interface {
 	// take hands the whole messages at the start of buf to the intake, whose batch has begun, and returns how many bytes it is done
 	// with. An error is final: the stream must be closed.
 	take(in *intake, buf []byte) (done int, err error)
-	// rest is called once after the last take, with the bytes it was not done with: at a proper end of the stream or, if not clean, when
-	// it broke off.
-	rest(in *intake, buf []byte, clean bool)
+	// rest is called once after the last take, with the bytes it was not done with and what the stream ended by: io.EOF at its proper
+	// end, errSlow or errMemory when it was given up, anything else when it broke off.
+	rest(in *intake, buf []byte, end error)
 	// room is the size that a buffer must be able to grow to for the longest message.
 	room() int
 }
+
+// What frames are refused for that were not whole when the stream was given up.
+const (
+	reasonSlow   ssf.Reason = "slow"
+	reasonMemory ssf.Reason = "memory"
+)
 
 var errFraming = errors.New("the stream cannot be cut into messages any more")
 
 // lineCodec cuts at line ends. A line longer than limit bytes is passed over to its end.
 type lineCodec struct {
-	limit int
-	skip  bool // inside a line that is too long
+	limit  int
+	skip   bool // inside a line that is too long
+	looked int  // how many bytes at the start of the buffer have no line end among them: whoever sends byte by byte costs no more than others
 }
 
 func (c *lineCodec) room() int { return c.limit + 1 }
@@ -40,26 +49,40 @@ func (c *lineCodec) take(in *intake, buf []byte) (int, error) {
 		}
 		c.skip = false
 	}
-	if end := bytes.LastIndexByte(buf[start:], '\n') + 1; end > 0 {
-		in.block(buf[start:start+end], false)
-		start += end
+	looked := max(start, c.looked)
+	if end := bytes.LastIndexByte(buf[looked:], '\n') + 1; end > 0 {
+		in.block(buf[start:looked+end], false)
+		start = looked + end
 	}
+	c.looked = len(buf) - start
 	if rest := buf[start:]; len(rest) > c.limit {
 		in.refuseRest(dogstatsd.ReasonTooLong, rest)
-		c.skip = true
+		c.skip, c.looked = true, 0
 		return len(buf), nil
 	}
 	return start, nil
 }
 
 // rest takes a last line without line end for whole when the sender closed the stream; else it may be a part of one.
-func (c *lineCodec) rest(in *intake, buf []byte, clean bool) {
+func (c *lineCodec) rest(in *intake, buf []byte, end error) {
 	switch {
 	case c.skip || len(buf) == 0:
-	case clean:
+	case errors.Is(end, io.EOF):
 		in.block(buf, false)
 	default:
-		in.refuseRest(dogstatsd.ReasonTruncated, buf)
+		in.refuseRest(lineReason(end), buf)
+	}
+}
+
+// lineReason is the reason for which what had arrived of a line, or of a block of them, is refused.
+func lineReason(end error) dogstatsd.Reason {
+	switch {
+	case errors.Is(end, errSlow):
+		return dogstatsd.ReasonSlow
+	case errors.Is(end, errMemory):
+		return dogstatsd.ReasonMemory
+	default:
+		return dogstatsd.ReasonTruncated
 	}
 }
 
@@ -91,9 +114,9 @@ func (blockCodec) take(in *intake, buf []byte) (int, error) {
 	return done, nil
 }
 
-func (blockCodec) rest(in *intake, buf []byte, _ bool) {
+func (blockCodec) rest(in *intake, buf []byte, end error) {
 	if len(buf) > 0 {
-		in.refuseRest(dogstatsd.ReasonTruncated, buf)
+		in.refuseRest(lineReason(end), buf)
 	}
 }
 
@@ -119,8 +142,16 @@ func (frameCodec) take(in *intake, buf []byte) (int, error) {
 	}
 }
 
-func (frameCodec) rest(in *intake, buf []byte, _ bool) {
-	if len(buf) > 0 {
-		_ = in.refuseSSF(protocol.ReasonFrameTruncated, buf)
+func (frameCodec) rest(in *intake, buf []byte, end error) {
+	if len(buf) == 0 {
+		return
 	}
+	reason := protocol.ReasonFrameTruncated
+	switch {
+	case errors.Is(end, errSlow):
+		reason = reasonSlow
+	case errors.Is(end, errMemory):
+		reason = reasonMemory
+	}
+	_ = in.refuseSSF(reason, buf)
 }

@@ -32,6 +32,11 @@ type Config struct {
 	MetricMaxLength int `yaml:"metric_max_length"`
 	// MaxConnections is how many connections each tcp, unix and grpc address may have open; one more is closed at once.
 	MaxConnections int `yaml:"max_connections"`
+	// MaxStreamBufferBytes is how much memory all connections together, tcp, unix and grpc, may take for messages that are not whole yet,
+	// beyond some kilobytes that each of them has anyway. A connection that needs more when all of it is taken is closed; so is one on which a
+	// message of more than these kilobytes is not whole 30 seconds after its first byte. While it arrives a message takes up to three times
+	// its size.
+	MaxStreamBufferBytes int `yaml:"max_stream_buffer_bytes"`
 	// GRPCMaxConnectionAge is after how long clients of gRPC are asked to connect anew, so that they find daemons that are new. 0
 	// means never.
 	GRPCMaxConnectionAge time.Duration `yaml:"grpc_max_connection_age"`
@@ -52,6 +57,7 @@ const (
 	defaultReadBuffer  = 4 << 20
 	defaultMaxLine     = 64 << 10
 	defaultConnections = 10_000
+	defaultBuffers     = 256 << 20
 	defaultIdleTimeout = 10 * time.Minute
 	defaultGRPCAge     = 10 * time.Minute
 	defaultMode        = 0o666
@@ -60,6 +66,7 @@ const (
 	maxReadBuffer = 1 << 30
 	minMaxLine    = 64
 	maxMaxLine    = 16 << 20
+	minBuffers    = 1 << 20
 	minTimeout    = 10 * time.Millisecond
 )
 
@@ -69,6 +76,7 @@ func DefaultConfig() Config {
 		ReadBufferSizeBytes:  defaultReadBuffer,
 		MetricMaxLength:      defaultMaxLine,
 		MaxConnections:       defaultConnections,
+		MaxStreamBufferBytes: defaultBuffers,
 		GRPCMaxConnectionAge: defaultGRPCAge,
 	}
 }
@@ -97,6 +105,9 @@ func (c *Config) Validate() error {
 	bound(&faults, "metric_max_length", c.MetricMaxLength, minMaxLine, maxMaxLine)
 	if c.MaxConnections < 1 {
 		faults.Add("max_connections", "%d is less than 1", c.MaxConnections)
+	}
+	if c.MaxStreamBufferBytes < minBuffers {
+		faults.Add("max_stream_buffer_bytes", "%d is less than %d", c.MaxStreamBufferBytes, minBuffers)
 	}
 	if age := c.GRPCMaxConnectionAge; age != 0 && age < time.Second {
 		faults.Add("grpc_max_connection_age", "%s is neither 0 nor at least 1s", age)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func FuzzStream(f *testing.F) {
 				buf = append([]byte(nil), buf[done:]...)
 			}
 			in.begin(src, time.Now())
-			c.rest(in, buf, true)
+			c.rest(in, buf, io.EOF)
 			in.end()
 			return r.accounts(before)
 		}

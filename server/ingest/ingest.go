@@ -36,6 +36,7 @@ type Ingest struct {
 	log      *telemetry.LogSampler
 	start    time.Time
 	extend   []ssf.Tag
+	budget   *budget // of all connections
 
 	lanes     []*Lane
 	shared    *intakePool // of all streams and calls
@@ -58,7 +59,9 @@ func New(s Settings) (*Ingest, error) {
 		stats:    newStats(s.Telemetry),
 		log:      telemetry.NewLogSampler(s.Log),
 		start:    time.Now(),
+		budget:   newBudget(s.Config.MaxStreamBufferBytes),
 	}
+	s.Telemetry.Func(&descStreamBuffers, func() float64 { return float64(i.budget.used.Load()) })
 	for _, tag := range s.ExtendTags {
 		key, value, _ := strings.Cut(tag, ":")
 		i.extend = append(i.extend, ssf.Tag{Key: key, Value: value})
@@ -102,6 +105,8 @@ func (i *Ingest) add(service service, l *Listener, names map[string]int, tlsConf
 		maxConnections:   c.MaxConnections,
 		idleTimeout:      l.IdleTimeout,
 		handshakeTime:    handshakeTime,
+		messageTime:      messageTime,
+		budget:           i.budget,
 		maxConnectionAge: c.GRPCMaxConnectionAge,
 		registry:         i.settings.Telemetry,
 		log:              i.log,

@@ -92,7 +92,10 @@ func (s *streams) serve(ctx context.Context, conn net.Conn) {
 		}
 		conn = secure
 	}
-	c := &connection{conn: conn, in: s.intakes.next(), src: s.src, codec: s.newCodec(), idle: s.idleTimeout, stopping: &s.stopping}
+	c := &connection{
+		conn: conn, in: s.intakes.next(), src: s.src, codec: s.newCodec(), idle: s.idleTimeout, messageTime: s.messageTime, budget: s.budget,
+		stopping: &s.stopping,
+	}
 	s.mu.Lock()
 	s.connections[c] = struct{}{}
 	s.mu.Unlock()
@@ -106,6 +109,10 @@ func (s *streams) serve(ctx context.Context, conn net.Conn) {
 	switch {
 	case errors.Is(err, errFraming):
 		s.acceptor.closed[closedFraming].Inc()
+	case errors.Is(err, errSlow):
+		s.acceptor.closed[closedSlow].Inc()
+	case errors.Is(err, errMemory):
+		s.acceptor.closed[closedMemory].Inc()
 	case isTimeout(err) && !s.stopping.Load():
 		s.acceptor.closed[closedIdle].Inc()
 	}

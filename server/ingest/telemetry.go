@@ -98,9 +98,13 @@ var (
 		Name: "ingest.connections_accepted", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener"},
 		Help: "Connections accepted.",
 	}
+	descStreamBuffers = telemetry.Desc{
+		Name: "ingest.stream_buffer_bytes", Kind: telemetry.Gauge, Unit: "bytes",
+		Help: "Memory that connections hold of max_stream_buffer_bytes, most of it for messages that are not whole yet.",
+	}
 	descClosed = telemetry.Desc{
 		Name: "ingest.connections_closed", Kind: telemetry.Counter, Unit: "connections", Tags: []string{"listener", "reason"},
-		Help: "Connections that this side closed: too many at once, silent for too long, no TLS handshake, broken framing.",
+		Help: "Connections that this side closed: too many at once (limit), silent for too long (idle), no TLS (handshake), broken framing, a large message that took too long (slow) or more than was left of max_stream_buffer_bytes (memory).",
 	}
 )
 
@@ -109,7 +113,7 @@ func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
 		descLines, descMetricLines, descSamples, descEvents, descChecks, descSpans, descTraceSpans, descSpanSamples, descDerived, descOutcomes, descRefused,
 		descBrokenTraces, descIgnored, descConflicts, descPackets, descBytes, descTruncated, descKernelDrops, descReadErrors, descAcceptErrors, descConnections,
-		descAccepted, descClosed,
+		descAccepted, descStreamBuffers, descClosed,
 	}
 }
 
