@@ -40,10 +40,18 @@ func TestAnswers(t *testing.T) {
 		{"asks to wait less than nothing", again(&sinks.RetryAfter{After: -1, Err: errBackend}), delivery.Ledger{Sent: n}, 2},
 		{"fails, then refuses", []error{errBackend, sinks.Permanent(errBackend)}, delivery.Ledger{Refused: n}, 2},
 		{"B096 too large once", []error{&sinks.TooLargeError{Err: errBackend}}, delivery.Ledger{Sent: n}, 3},
-		{"B096 one half is too large too", []error{&sinks.TooLargeError{Err: errBackend}, &sinks.TooLargeError{Err: errBackend}},
-			delivery.Ledger{Sent: n}, 5},
-		{"B096 a half is refused, the other stands alone", []error{&sinks.TooLargeError{Err: errBackend}, sinks.Permanent(errBackend)},
-			delivery.Ledger{Sent: n / 2, Refused: n / 2}, 3},
+		{
+			"B096 one half is too large too",
+			[]error{&sinks.TooLargeError{Err: errBackend}, &sinks.TooLargeError{Err: errBackend}},
+			delivery.Ledger{Sent: n},
+			5,
+		},
+		{
+			"B096 a half is refused, the other stands alone",
+			[]error{&sinks.TooLargeError{Err: errBackend}, sinks.Permanent(errBackend)},
+			delivery.Ledger{Sent: n / 2, Refused: n / 2},
+			3,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -220,8 +220,10 @@ func TestRunOfASinkThatEndsTooEarly(t *testing.T) {
 		runs func(context.Context) error
 		want string
 	}{
-		{"with an error", func(context.Context) error { return errors.New("accept: too many open files") },
-			"its Run ended: accept: too many open files"},
+		{
+			"with an error", func(context.Context) error { return errors.New("accept: too many open files") },
+			"its Run ended: accept: too many open files",
+		},
 		{"without", func(context.Context) error { return nil }, "its Run ended"},
 		{"by a panic", func(context.Context) error { panic("oh") }, "its Run ended: panic: oh"},
 	}

@@ -57,8 +57,16 @@ func plainPoints() []metric.Point {
 		suffix string
 		value  float64
 	}{
-		{"min", 1}, {"max", 320}, {"median", 10}, {"avg", 17.25}, {"count", 8}, {"sum", 138}, {"hmean", 4.5},
-		{"50percentile", 10}, {"99percentile", 319.5}, {"999percentile", 320},
+		{"min", 1},
+		{"max", 320},
+		{"median", 10},
+		{"avg", 17.25},
+		{"count", 8},
+		{"sum", 138},
+		{"hmean", 4.5},
+		{"50percentile", 10},
+		{"99percentile", 319.5},
+		{"999percentile", 320},
 	} {
 		p := metric.Point{Series: latency, Name: "latency." + aggregate.suffix, Value: aggregate.value, Type: metric.GaugePoint}
 		if aggregate.suffix == "count" {
