@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -111,11 +110,11 @@ func (c *Config) Validate() error {
 	faults.AddIn("", c.Stats.Validate())
 	metricNames := map[string]int{}
 	for i := range c.MetricSinks {
-		taken(&faults, index("metric_sinks", i), c.MetricSinks[i].Name, metricNames, i)
+		taken(&faults, config.Index("metric_sinks", i), c.MetricSinks[i].Name, metricNames, i)
 	}
 	spanNames := map[string]int{}
 	for i := range c.SpanSinks {
-		taken(&faults, index("span_sinks", i), c.SpanSinks[i].Name, spanNames, i)
+		taken(&faults, config.Index("span_sinks", i), c.SpanSinks[i].Name, spanNames, i)
 	}
 	// Whether a sink can be built shows when it is built. That opens nothing, so it is done for the faults alone.
 	_, err := buildSinks(c, Deps{Log: discardLog(), Telemetry: telemetry.New(), Stdout: io.Discard})
@@ -163,10 +162,8 @@ func (c *Config) validateExclusions(faults *config.Faults, names []string) {
 		_, listed, _ := strings.Cut(entry, "|")
 		for name := range strings.SplitSeq(listed, "|") {
 			if name != "" && !slices.Contains(names, name) {
-				faults.Add(index("tags_exclude", i), "no metric sink is named %q", name)
+				faults.Add(config.Index("tags_exclude", i), "no metric sink is named %q", name)
 			}
 		}
 	}
 }
-
-func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

@@ -200,18 +200,18 @@ func (s *Server) announce() {
 	for _, l := range s.ingest.Addrs() {
 		s.deps.Log.Infof("listening for %s on %s", l.Protocol, l.Address)
 	}
-	if s.config.Admin.HTTPAddress != "" {
-		s.deps.Log.Infof("health, metrics and configuration on http://%s", s.admin.Addr())
+	if addr := s.AdminAddr(); addr != "" {
+		s.deps.Log.Infof("health, metrics and configuration on http://%s", addr)
 	}
 }
 
 // Addrs returns where the daemon listens, with the ports that the system chose.
 func (s *Server) Addrs() []ingest.Addr { return s.ingest.Addrs() }
 
-// AdminAddr returns the address of the HTTP port, "" without one.
+// AdminAddr returns the address of the HTTP port, "" without one and before Run has bound it.
 func (s *Server) AdminAddr() string {
-	if s.config.Admin.HTTPAddress == "" {
-		return ""
+	if addr := s.admin.Addr(); addr != nil {
+		return addr.String()
 	}
-	return s.admin.Addr().String()
+	return ""
 }

@@ -25,12 +25,12 @@ func buildSinks(c *Config, d Deps) (outputs, error) {
 	var faults config.Faults
 	for i := range c.MetricSinks {
 		if err := o.addMetricSink(c, &c.MetricSinks[i], d); err != nil {
-			faults.AddIn(index("metric_sinks", i), err)
+			faults.AddIn(config.Index("metric_sinks", i), err)
 		}
 	}
 	for i := range c.SpanSinks {
 		if err := o.addSpanSink(c, &c.SpanSinks[i], d); err != nil {
-			faults.AddIn(index("span_sinks", i), err)
+			faults.AddIn(config.Index("span_sinks", i), err)
 		}
 	}
 	return o, faults.Err()

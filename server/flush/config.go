@@ -58,12 +58,12 @@ func (c *Config) Validate() error {
 	suffixes := map[string]int{}
 	for i, q := range c.Percentiles {
 		if !validQuantile(q) {
-			faults.Add(index("percentiles", i), "%v is not above 0 and below 1", q)
+			faults.Add(config.Index("percentiles", i), "%v is not above 0 and below 1", q)
 			continue
 		}
 		suffix := percentileSuffix(q)
 		if first, taken := suffixes[suffix]; taken {
-			faults.Add(index("percentiles", i), "%v and %v would both be named %s", c.Percentiles[first], q, suffix)
+			faults.Add(config.Index("percentiles", i), "%v and %v would both be named %s", c.Percentiles[first], q, suffix)
 			continue
 		}
 		suffixes[suffix] = i
@@ -75,9 +75,9 @@ func (c *Config) Validate() error {
 	for i, name := range c.Aggregates {
 		switch {
 		case aggregates[name] == nil:
-			faults.Add(index("aggregates", i), "%q is none of min, max, median, avg, count, sum, hmean", name)
+			faults.Add(config.Index("aggregates", i), "%q is none of min, max, median, avg, count, sum, hmean", name)
 		case seen[name]:
-			faults.Add(index("aggregates", i), "%q stands here twice", name)
+			faults.Add(config.Index("aggregates", i), "%q stands here twice", name)
 		}
 		seen[name] = true
 	}

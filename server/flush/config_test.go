@@ -88,7 +88,7 @@ func TestRuleFaults(t *testing.T) {
 		{"a value that is two tags", Rules{AddTags: map[string]string{"k": "v,w"}}, `add_tags.k: "v,w" holds a comma, a bar or a newline`},
 		{"a value of two lines", Rules{AddTags: map[string]string{"k": "v\nx"}}, `add_tags.k: "v\nx" holds a comma, a bar or a newline`},
 		{"a key with a colon", Rules{AddTags: map[string]string{"a:b": "v"}}, `add_tags: key "a:b" holds a colon, a comma or a newline`},
-		{"unset", Rules{StripTags: []TagMatch{{Kind: "any", Unset: true}}}, "strip_tags[0].unset: has no meaning here"},
+		{"no kind", Rules{StripTags: []StripTag{{Value: "x"}}}, "strip_tags[0].kind: must be set: any, exact, prefix or regex"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.EqualError(t, tt.r.Validate(), tt.want) })

@@ -212,7 +212,7 @@ func TestPointsThatMeet(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	strip := Rules{StripTags: []TagMatch{{Kind: "prefix", Value: "host:"}}}
+	strip := Rules{StripTags: []StripTag{{Kind: "prefix", Value: "host:"}}}
 	tests := []struct {
 		name     string
 		rules    Rules
@@ -260,7 +260,7 @@ func TestRoutesSeeTagsBeforeRules(t *testing.T) {
 		}}
 	})
 	f := newFixture(t, c,
-		Target{Name: "ruled", Rules: Rules{StripTags: []TagMatch{{Kind: "prefix", Value: "host:"}}}}, Target{Name: "rest"})
+		Target{Name: "ruled", Rules: Rules{StripTags: []StripTag{{Kind: "prefix", Value: "host:"}}}}, Target{Name: "rest"})
 	f.add("h:1:2|h|#host:a", "h:9|h|#host:b")
 	require.Equal(t, []string{"h.max gauge 2"}, f.points("ruled"))
 	require.Equal(t, []string{"h.max gauge 9 host:b", "h.min gauge 1 host:a", "h.min gauge 9 host:b"}, show(f.got["rest"][0]))
@@ -311,7 +311,7 @@ func TestConflictsAreChargedToThoseWhoWouldHaveHadThePoint(t *testing.T) {
 }
 
 func TestTimedPointsThatBecomeEqualMerge(t *testing.T) {
-	f := newFixture(t, tested(nil), Target{Name: "a", Rules: Rules{StripTags: []TagMatch{{Kind: "prefix", Value: "host:"}}}})
+	f := newFixture(t, tested(nil), Target{Name: "a", Rules: Rules{StripTags: []StripTag{{Kind: "prefix", Value: "host:"}}}})
 	f.add("x:1|c|#host:a|T1656581400", "x:2|c|#host:b|T1656581400", "x:4|c|#host:b|T1656581401", "g:1|g|#host:a|T1656581400", "g:2|g|#host:b|T1656581400")
 	require.Equal(t, []string{"g gauge 2", "x counter 3", "x counter 4"}, f.points("a"))
 }

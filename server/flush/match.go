@@ -81,7 +81,7 @@ func (m *Match) Validate() error {
 	var faults config.Faults
 	faults.AddIn("name", m.Name.Validate())
 	for i := range m.Tags {
-		faults.AddIn(index("tags", i), m.Tags[i].Validate())
+		faults.AddIn(config.Index("tags", i), m.Tags[i].Validate())
 	}
 	return faults.Err()
 }

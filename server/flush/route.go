@@ -1,7 +1,6 @@
 package flush
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/veneurd/veneur/internal/config"
@@ -32,7 +31,7 @@ func (r *RouteConfig) Validate() error {
 		faults.Add("match", "must hold at least one matcher; {name: {kind: any}} matches every point")
 	}
 	for i := range r.Match {
-		faults.AddIn(index("match", i), r.Match[i].Validate())
+		faults.AddIn(config.Index("match", i), r.Match[i].Validate())
 	}
 	return faults.Err()
 }
@@ -41,7 +40,7 @@ func (r *RouteConfig) Validate() error {
 func ValidateRoutes(routes []RouteConfig, names []string) error {
 	var faults config.Faults
 	for i := range routes {
-		path := index("metric_sink_routing", i)
+		path := config.Index("metric_sink_routing", i)
 		faults.AddIn(path, routes[i].Validate())
 		for _, list := range []struct {
 			key   string
@@ -49,7 +48,7 @@ func ValidateRoutes(routes []RouteConfig, names []string) error {
 		}{{"matched", routes[i].Sinks.Matched}, {"not_matched", routes[i].Sinks.NotMatched}} {
 			for j, name := range list.sinks {
 				if !slices.Contains(names, name) {
-					faults.Add(config.Join(path, index("sinks."+list.key, j)), "no metric sink is named %q", name)
+					faults.Add(config.Join(path, config.Index("sinks."+list.key, j)), "no metric sink is named %q", name)
 				}
 			}
 		}
@@ -143,5 +142,3 @@ func (r *route) matches(name string, tags []string) bool {
 	}
 	return false
 }
-
-func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
