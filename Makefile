@@ -8,7 +8,7 @@ BASE     ?= main
 FUZZTIME ?= 60s
 
 .DEFAULT_GOAL := help
-.PHONY: help build test invariants vet lint fmt tidy generate generated docs bench bench-compare fuzz fuzz-short check clean
+.PHONY: help build test invariants vet lint fmt tidy generate generated docs bench bench-compare load fuzz fuzz-short check clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,10 @@ bench: ## every benchmark; BENCH=regexp chooses, COUNT=n repeats
 
 bench-compare: ## benchmarks of BASE=main and of this tree, in turns, by benchstat
 	tools/bench-compare.sh '$(BASE)' '$(BENCH)' '$(COUNT)'
+
+load: ## find what a daemon takes on this machine, and renew the table in docs/performance.md; 5 minutes
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -o bin/ ./cmd/veneur ./cmd/veneur-load
+	bin/veneur-load -veneur bin/veneur -ladder -write docs/performance.md
 
 fuzz: ## every fuzz target for FUZZTIME=60s
 	tools/fuzz.sh $(FUZZTIME)
