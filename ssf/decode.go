@@ -197,7 +197,7 @@ func (d *Decoder) decodeSample(b []byte, s *SSFSample) error {
 // runs, and this loop is where the time goes.
 func (d *Decoder) decodeTags(b []byte, i int, key byte, tags []Tag) ([]Tag, int, error) {
 	for {
-		start, end := i+1, len(b)+1
+		start, end := i+1, 0
 		if i < len(b) && b[i] < 0x80 {
 			end = start + int(b[i])
 		} else {

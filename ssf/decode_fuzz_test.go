@@ -40,8 +40,8 @@ func FuzzDecode(f *testing.F) {
 		var theirs ssf.SSFSpan
 		theirErr := theirs.Unmarshal(packet)
 		if err != nil {
-			reason, ok := err.(ssf.Reason)
-			require.True(t, ok)
+			var reason ssf.Reason
+			require.ErrorAs(t, err, &reason)
 			if theirErr == nil {
 				require.Contains(t, refusals, reason)
 			}

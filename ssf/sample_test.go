@@ -18,20 +18,34 @@ func TestConstructors(t *testing.T) {
 		name      string
 		got, want ssf.SSFSample
 	}{
-		{"count", ssf.Count("n", 3, tags),
-			ssf.SSFSample{Metric: ssf.SSFSample_COUNTER, Name: "n", Value: 3, SampleRate: 1, Tags: list}},
-		{"gauge", ssf.Gauge("n", -1.5, nil),
-			ssf.SSFSample{Metric: ssf.SSFSample_GAUGE, Name: "n", Value: -1.5, SampleRate: 1}},
-		{"histogram with a unit", ssf.Histogram("n", 9, nil, ssf.Unit("bytes")),
-			ssf.SSFSample{Metric: ssf.SSFSample_HISTOGRAM, Name: "n", Value: 9, SampleRate: 1, Unit: "bytes"}},
-		{"set", ssf.Set("n", "member", nil, ssf.Scope(ssf.SSFSample_GLOBAL)),
-			ssf.SSFSample{Metric: ssf.SSFSample_SET, Name: "n", Message: "member", SampleRate: 1, Scope: ssf.SSFSample_GLOBAL}},
-		{"status", ssf.Status("n", ssf.SSFSample_CRITICAL, nil, ssf.Message("disk full"), ssf.Timestamp(when)),
-			ssf.SSFSample{Metric: ssf.SSFSample_STATUS, Name: "n", Status: ssf.SSFSample_CRITICAL, Message: "disk full", SampleRate: 1, Timestamp: 1767225600123456789}},
-		{"sample rate", ssf.Count("n", 1, nil, ssf.SampleRate(0.1)),
-			ssf.SSFSample{Metric: ssf.SSFSample_COUNTER, Name: "n", Value: 1, SampleRate: 0.1}},
-		{"the unit of another resolution", ssf.Histogram("n", 1, nil, ssf.TimeUnit(time.Minute)),
-			ssf.SSFSample{Metric: ssf.SSFSample_HISTOGRAM, Name: "n", Value: 1, SampleRate: 1, Unit: "min"}},
+		{
+			"count", ssf.Count("n", 3, tags),
+			ssf.SSFSample{Metric: ssf.SSFSample_COUNTER, Name: "n", Value: 3, SampleRate: 1, Tags: list},
+		},
+		{
+			"gauge", ssf.Gauge("n", -1.5, nil),
+			ssf.SSFSample{Metric: ssf.SSFSample_GAUGE, Name: "n", Value: -1.5, SampleRate: 1},
+		},
+		{
+			"histogram with a unit", ssf.Histogram("n", 9, nil, ssf.Unit("bytes")),
+			ssf.SSFSample{Metric: ssf.SSFSample_HISTOGRAM, Name: "n", Value: 9, SampleRate: 1, Unit: "bytes"},
+		},
+		{
+			"set", ssf.Set("n", "member", nil, ssf.Scope(ssf.SSFSample_GLOBAL)),
+			ssf.SSFSample{Metric: ssf.SSFSample_SET, Name: "n", Message: "member", SampleRate: 1, Scope: ssf.SSFSample_GLOBAL},
+		},
+		{
+			"status", ssf.Status("n", ssf.SSFSample_CRITICAL, nil, ssf.Message("disk full"), ssf.Timestamp(when)),
+			ssf.SSFSample{Metric: ssf.SSFSample_STATUS, Name: "n", Status: ssf.SSFSample_CRITICAL, Message: "disk full", SampleRate: 1, Timestamp: 1767225600123456789},
+		},
+		{
+			"sample rate", ssf.Count("n", 1, nil, ssf.SampleRate(0.1)),
+			ssf.SSFSample{Metric: ssf.SSFSample_COUNTER, Name: "n", Value: 1, SampleRate: 0.1},
+		},
+		{
+			"the unit of another resolution", ssf.Histogram("n", 1, nil, ssf.TimeUnit(time.Minute)),
+			ssf.SSFSample{Metric: ssf.SSFSample_HISTOGRAM, Name: "n", Value: 1, SampleRate: 1, Unit: "min"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

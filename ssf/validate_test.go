@@ -99,27 +99,41 @@ func TestNormalize(t *testing.T) {
 		name     string
 		in, want ssf.SSFSpan
 	}{
-		{"the tag becomes the name",
+		{
+			"the tag becomes the name",
 			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "a", Value: "1"}, {Key: "name", Value: "n"}}},
-			ssf.SSFSpan{Name: "n", Tags: []ssf.Tag{{Key: "a", Value: "1"}}}},
-		{"the last of two such tags, and both are removed",
+			ssf.SSFSpan{Name: "n", Tags: []ssf.Tag{{Key: "a", Value: "1"}}},
+		},
+		{
+			"the last of two such tags, and both are removed",
 			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "name", Value: "m"}, {Key: "name", Value: "n"}}},
-			ssf.SSFSpan{Name: "n", Tags: []ssf.Tag{}}},
-		{"a name stays, and so does the tag",
+			ssf.SSFSpan{Name: "n", Tags: []ssf.Tag{}},
+		},
+		{
+			"a name stays, and so does the tag",
 			ssf.SSFSpan{Name: "m", Tags: []ssf.Tag{{Key: "name", Value: "n"}}},
-			ssf.SSFSpan{Name: "m", Tags: []ssf.Tag{{Key: "name", Value: "n"}}}},
-		{"a sample keeps its own tag",
+			ssf.SSFSpan{Name: "m", Tags: []ssf.Tag{{Key: "name", Value: "n"}}},
+		},
+		{
+			"a sample keeps its own tag",
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 0.5, Tags: []ssf.Tag{{Key: "name", Value: "n"}}}}},
-			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 0.5, Tags: []ssf.Tag{{Key: "name", Value: "n"}}}}}},
-		{"of a key that stands twice the last value",
+			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 0.5, Tags: []ssf.Tag{{Key: "name", Value: "n"}}}}},
+		},
+		{
+			"of a key that stands twice the last value",
 			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "a", Value: "1"}, {Key: "k", Value: "new"}, {Key: "b", Value: ""}}},
-			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "new"}, {Key: "a", Value: "1"}, {Key: "b", Value: ""}}}},
-		{"of a sample's key too",
+			ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "new"}, {Key: "a", Value: "1"}, {Key: "b", Value: ""}}},
+		},
+		{
+			"of a sample's key too",
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1, Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}}}},
-			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1, Tags: []ssf.Tag{{Key: "k", Value: "new"}}}}}},
-		{"rate 0 means 1",
+			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1, Tags: []ssf.Tag{{Key: "k", Value: "new"}}}}},
+		},
+		{
+			"rate 0 means 1",
 			ssf.SSFSpan{Metrics: []ssf.SSFSample{{}, {SampleRate: 0.5}}},
-			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1}, {SampleRate: 0.5}}}},
+			ssf.SSFSpan{Metrics: []ssf.SSFSample{{SampleRate: 1}, {SampleRate: 0.5}}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

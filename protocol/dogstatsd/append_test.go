@@ -31,12 +31,16 @@ func TestAppendMetric(t *testing.T) {
 }
 
 func TestAppendEventAndCheck(t *testing.T) {
-	require.Equal(t, `_e{4,5}:a\nb|x|\ny|p:low|t:error`, string(AppendEvent(nil, &Event{Title: []byte("a\nb"), Text: []byte("x|\ny"), Priority: "low",
-		AlertType: "error"})))
+	require.Equal(t, `_e{4,5}:a\nb|x|\ny|p:low|t:error`, string(AppendEvent(nil, &Event{
+		Title: []byte("a\nb"), Text: []byte("x|\ny"), Priority: "low",
+		AlertType: "error",
+	})))
 	require.Equal(t, "_e{1,0}:t|", string(AppendEvent(nil, &Event{Title: []byte("t")})))
 	require.Equal(t, "_e{1,2}:t|x\r\r", string(AppendEvent(nil, &Event{Title: []byte("t"), Text: []byte("x\r")})), "a reader takes one off")
-	require.Equal(t, `_sc|n|1|d:5|h:w|#a,b|m:x\ny`, string(AppendCheck(nil, &Check{Name: []byte("n"), Status: metric.Warning, Time: 5,
-		Host: []byte("w"), Tags: []byte("a,b"), Message: []byte("x\ny")})))
+	require.Equal(t, `_sc|n|1|d:5|h:w|#a,b|m:x\ny`, string(AppendCheck(nil, &Check{
+		Name: []byte("n"), Status: metric.Warning, Time: 5,
+		Host: []byte("w"), Tags: []byte("a,b"), Message: []byte("x\ny"),
+	})))
 }
 
 func TestClean(t *testing.T) {

@@ -120,8 +120,10 @@ func parseCase(t *testing.T, datagram string) outcome {
 }
 
 func sampleOf(t *testing.T, l *Line) caseSample {
-	c := caseSample{Kind: l.Kind.String(), ContainerID: string(l.Origin.ContainerID), ContainerInode: l.Origin.ContainerInode,
-		Cardinality: l.Origin.Cardinality}
+	c := caseSample{
+		Kind: l.Kind.String(), ContainerID: string(l.Origin.ContainerID), ContainerInode: l.Origin.ContainerInode,
+		Cardinality: l.Origin.Cardinality,
+	}
 	if x := l.Origin.External; x.Init || x.ContainerName != nil || x.PodUID != nil {
 		c.External = &caseExternal{Init: x.Init, ContainerName: string(x.ContainerName), PodUID: string(x.PodUID)}
 	}

@@ -32,8 +32,10 @@ type said struct {
 }
 
 func copyOf(l *Line) said {
-	s := said{Kind: l.Kind, Inode: l.Origin.ContainerInode, Init: l.Origin.External.Init,
-		Origin: [3]string{string(l.Origin.ContainerID), string(l.Origin.External.ContainerName), string(l.Origin.External.PodUID)}}
+	s := said{
+		Kind: l.Kind, Inode: l.Origin.ContainerInode, Init: l.Origin.External.Init,
+		Origin: [3]string{string(l.Origin.ContainerID), string(l.Origin.External.ContainerName), string(l.Origin.External.PodUID)},
+	}
 	s.Words[2] = l.Origin.Cardinality
 	switch m, e, c := &l.Sample, &l.Event, &l.Check; l.Kind {
 	case MetricLine:

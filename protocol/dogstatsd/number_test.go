@@ -57,8 +57,10 @@ func TestParseNumber(t *testing.T) {
 }
 
 func TestParseNumberRefuses(t *testing.T) {
-	for _, in := range []string{"", "+", "-", ".", "-.", "e5", ".e5", "1e", "1e+", "1e-:", "--1", "+-1", " 1", "x", "NaN", "nan", "inf", "-Infinity",
-		"+Inf", "1e400", "-1e400", "1.8e308", "?", "\ufffd", ":", "1e99999999999999999999", strings.Repeat("9", 400)} {
+	for _, in := range []string{
+		"", "+", "-", ".", "-.", "e5", ".e5", "1e", "1e+", "1e-:", "--1", "+-1", " 1", "x", "NaN", "nan", "inf", "-Infinity",
+		"+Inf", "1e400", "-1e400", "1.8e308", "?", "\ufffd", ":", "1e99999999999999999999", strings.Repeat("9", 400),
+	} {
 		_, _, ok := parseNumber([]byte(in))
 		require.False(t, ok, "%q", in)
 	}
@@ -120,8 +122,10 @@ func TestNumberRoundTrip(t *testing.T) {
 }
 
 func TestAppendNumber(t *testing.T) {
-	for want, v := range map[string]float64{"0": 0, "3": 3, "-2.5": -2.5, "1000000": 1e6, "0.000001": 1e-6, "1e-07": 1e-7,
-		"999999999999999900000": 9.999999999999999e20, "1e+21": 1e21, "1.7976931348623157e+308": math.MaxFloat64} {
+	for want, v := range map[string]float64{
+		"0": 0, "3": 3, "-2.5": -2.5, "1000000": 1e6, "0.000001": 1e-6, "1e-07": 1e-7,
+		"999999999999999900000": 9.999999999999999e20, "1e+21": 1e21, "1.7976931348623157e+308": math.MaxFloat64,
+	} {
 		require.Equal(t, want, string(appendNumber(nil, v)))
 	}
 }
@@ -132,8 +136,16 @@ func TestParseWhole(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"0", 0, true}, {"007", 7, true}, {"9223372036854775807", math.MaxInt64, true}, {"9223372036854775808", 0, false},
-		{"99999999999999999999", 0, false}, {"", 0, false}, {"-1", 0, false}, {"+1", 0, false}, {"1.0", 0, false}, {"1 ", 0, false},
+		{"0", 0, true},
+		{"007", 7, true},
+		{"9223372036854775807", math.MaxInt64, true},
+		{"9223372036854775808", 0, false},
+		{"99999999999999999999", 0, false},
+		{"", 0, false},
+		{"-1", 0, false},
+		{"+1", 0, false},
+		{"1.0", 0, false},
+		{"1 ", 0, false},
 	} {
 		n, ok := parseWhole([]byte(tt.in))
 		require.Equal(t, tt.ok, ok, tt.in)

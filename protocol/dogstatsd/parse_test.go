@@ -63,8 +63,10 @@ func TestFraming(t *testing.T) {
 			"refused: value", "refused: event_length", "refused: check_status", "c:3|c")},
 		{"B029 a literal backslash-n is no newline", `g:100|ms|@0.5\ng2:3|g`, is("refused: rate")},
 		{"B012 as the bytes say", "a:1|c|#k:a,b\nx:9|c", is("a:1|c|#k:a,b", "x:9|c")},
-		{"B030 bytes that are not UTF-8 end at their line", "_e{2,1}:\xc3\x28|x\n_sc|n|0|#t:\xc3\x28\nok:1|c",
-			is("refused: utf8", "refused: utf8", "ok:1|c")},
+		{
+			"B030 bytes that are not UTF-8 end at their line", "_e{2,1}:\xc3\x28|x\n_sc|n|0|#t:\xc3\x28\nok:1|c",
+			is("refused: utf8", "refused: utf8", "ok:1|c"),
+		},
 	})
 }
 
@@ -100,29 +102,39 @@ func TestMetric(t *testing.T) {
 		{"B002 packed counter", "p:1:2|c", is("p:1:2|c")},
 		{"B002 packed gauge", "p:1:2:7|g", is("p:1:2:7|g")},
 		{"B002 packed distribution", "p:21:43.2:1657|d|#a", is("p:21:43.2:1657|d|#a")},
-		{"B004 one bad value refuses the pack", "p:1:x:3|h\np:1:NaN|h\np:1:2x|h",
-			is("refused: value", "refused: value", "refused: value")},
+		{
+			"B004 one bad value refuses the pack", "p:1:x:3|h\np:1:NaN|h\np:1:2x|h",
+			is("refused: value", "refused: value", "refused: value"),
+		},
 		{"numbers without a colon between", "a:1-2|g\na:1.2.3|g\na:1+1:2|c", is("refused: value", "refused: value", "refused: value")},
 		{"B004 empty items are skipped", "q:1::3|c\nq::3|c\nq:3:|c\nq:::3:::4::|c", is("q:1:3|c", "q:3|c", "q:3|c", "q:3:4|c")},
 		{"B005 no value", "r:|h\nr:::|h\ns:|s", is("refused: value", "refused: value", "refused: value")},
-		{"B006 members keep their colons", "s:abc:def|s\ns:http://x:80/|s\ns::|s\ns:1:2|s\ns:☃|s",
-			is("s:abc:def|s", "s:http://x:80/|s", "s::|s", "s:1:2|s", "s:☃|s")},
+		{
+			"B006 members keep their colons", "s:abc:def|s\ns:http://x:80/|s\ns::|s\ns:1:2|s\ns:☃|s",
+			is("s:abc:def|s", "s:http://x:80/|s", "s::|s", "s:1:2|s", "s:☃|s"),
+		},
 		{"B020 blank before the value", "q.size: 0|ms", is("refused: value")},
 		{"B033 negative histogram value", "out.size:-1.000000|h", is("out.size:-1|h")},
 		{"B036 integers past 2^63", "cb:9223372036854775807|c\ncx:1e20|c", is("cb:9223372036854776000|c", "cx:100000000000000000000|c")},
-		{"18, 19 and 20 digits", "a:999999999999999999|c\na:9999999999999999999|c\na:18446744073709551616|c",
-			is("a:1000000000000000000|c", "a:10000000000000000000|c", "a:18446744073709552000|c")},
+		{
+			"18, 19 and 20 digits", "a:999999999999999999|c\na:9999999999999999999|c\na:18446744073709551616|c",
+			is("a:1000000000000000000|c", "a:10000000000000000000|c", "a:18446744073709552000|c"),
+		},
 		{"B037 signs are absolute", "g:5|g\ng:+3|g\ng:-2|g", is("g:5|g", "g:3|g", "g:-2|g")},
 		{"B093 a rate that is no number", "ok:1|c\nh:5|h|@NaN", is("ok:1|c", "refused: rate")},
 
 		{"B027 dots are the name's own", "af.ti.start.my.dag.my.task:1|c", is("af.ti.start.my.dag.my.task:1|c")},
-		{"B028 other dialects are part of the name", "a,k=v:1|c\na#k=v:1|c\na;k=v:1|c",
-			is("a,k=v:1|c", "a#k=v:1|c", "a;k=v:1|c")},
+		{
+			"B028 other dialects are part of the name", "a,k=v:1|c\na#k=v:1|c\na;k=v:1|c",
+			is("a,k=v:1|c", "a#k=v:1|c", "a;k=v:1|c"),
+		},
 		{"the name is every byte before the colon", "a b/ü\x00_:1|c", is("a b/ü\x00_:1|c")},
 		{"a colon ends the name", "Foo::Bar.perform:23.7|ms", is("refused: value")},
 		{"almost an event, almost a check", "_e:1|c\n_scx:1|c\n_:1|c\n_e{:1|c", is("_e:1|c", "_scx:1|c", "_:1|c", "refused: event_header")},
-		{"names of every length", "1234567:1|c\n12345678:1|c\n123456789012345:1|c\n1234567890123456:1|c\n12345678|:1|c",
-			is("1234567:1|c", "12345678:1|c", "123456789012345:1|c", "1234567890123456:1|c", "refused: no_value")},
+		{
+			"names of every length", "1234567:1|c\n12345678:1|c\n123456789012345:1|c\n1234567890123456:1|c\n12345678|:1|c",
+			is("1234567:1|c", "12345678:1|c", "123456789012345:1|c", "1234567890123456:1|c", "refused: no_value"),
+		},
 	})
 }
 
@@ -131,22 +143,36 @@ func TestFields(t *testing.T) {
 		{"any order", "a:1|c|#country:china|@0.5", is("a:1|c|@0.5|#country:china")},
 		{"B001 container id", "t:1|g|#env:dev|c:2688d562f649", is("t:1|g|#env:dev|c:ci-2688d562f649")},
 		{"B001 container id of ECS", "t:1|g|c:f6ac8d4e-2157570088", is("t:1|g|c:ci-f6ac8d4e-2157570088")},
-		{"B001 marked and listed", "t:1|g|c:ci-abc,in-12\nt:1|g|c:cid-abc\nt:1|g|c:in-12",
-			is("t:1|g|c:ci-abc,in-12", "t:1|g|c:ci-abc", "t:1|g|c:in-12")},
-		{"B001 bad container fields are ignored", "t:1|g|c:\nt:1|g|c:in-x\nt:1|g|c:in-0\nt:1|g|c:ci-\nt:1|g|c:ci-a,zz-b,,in-x\nt:1|g|c:\xff",
-			is("t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g|c:ci-a ignored: 3", "t:1|g ignored: 1")},
+		{
+			"B001 marked and listed", "t:1|g|c:ci-abc,in-12\nt:1|g|c:cid-abc\nt:1|g|c:in-12",
+			is("t:1|g|c:ci-abc,in-12", "t:1|g|c:ci-abc", "t:1|g|c:in-12"),
+		},
+		{
+			"B001 bad container fields are ignored", "t:1|g|c:\nt:1|g|c:in-x\nt:1|g|c:in-0\nt:1|g|c:ci-\nt:1|g|c:ci-a,zz-b,,in-x\nt:1|g|c:\xff",
+			is("t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g|c:ci-a ignored: 3", "t:1|g ignored: 1"),
+		},
 		{"origin is not kept for the next line", "t:1|g|c:ci-abc|e:it-true|card:low\nt:2|g", is("t:1|g|c:ci-abc|e:it-true|card:low", "t:2|g")},
-		{"external data", "t:1|g|e:it-false,cn-nginx,pu-75a2\nt:1|g|e:pu-75a2,it-true",
-			is("t:1|g|e:it-false,cn-nginx,pu-75a2", "t:1|g|e:it-true,pu-75a2")},
+		{
+			"external data", "t:1|g|e:it-false,cn-nginx,pu-75a2\nt:1|g|e:pu-75a2,it-true",
+			is("t:1|g|e:it-false,cn-nginx,pu-75a2", "t:1|g|e:it-true,pu-75a2"),
+		},
 		{"bad external data is ignored", "t:1|g|e:\nt:1|g|e:it-maybe,cn-,xx-y,cn-n", is("t:1|g ignored: 1", "t:1|g|e:it-false,cn-n ignored: 3")},
-		{"cardinality", "t:1|g|card:none\nt:1|g|card:low\nt:1|g|card:orchestrator\nt:1|g|card:high",
-			is("t:1|g|card:none", "t:1|g|card:low", "t:1|g|card:orchestrator", "t:1|g|card:high")},
-		{"bad cardinality is ignored", "t:1|g|card:bogus\nt:1|g|card:\nt:1|g|card:low,high",
-			is("t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 2")},
-		{"B011 a pipe inside a tag", "e.rq:4294967295|g|#cluster:outbound|60051||x.svc",
-			is("e.rq:4294967295|g|#cluster:outbound ignored: 3")},
-		{"unknown and empty fields", "a:1|c|\na:1|c|x:y\na:1|c|container:x\na:1|c|future\na:1|c|e\na:1|c|c",
-			is("a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1")},
+		{
+			"cardinality", "t:1|g|card:none\nt:1|g|card:low\nt:1|g|card:orchestrator\nt:1|g|card:high",
+			is("t:1|g|card:none", "t:1|g|card:low", "t:1|g|card:orchestrator", "t:1|g|card:high"),
+		},
+		{
+			"bad cardinality is ignored", "t:1|g|card:bogus\nt:1|g|card:\nt:1|g|card:low,high",
+			is("t:1|g ignored: 1", "t:1|g ignored: 1", "t:1|g ignored: 2"),
+		},
+		{
+			"B011 a pipe inside a tag", "e.rq:4294967295|g|#cluster:outbound|60051||x.svc",
+			is("e.rq:4294967295|g|#cluster:outbound ignored: 3"),
+		},
+		{
+			"unknown and empty fields", "a:1|c|\na:1|c|x:y\na:1|c|container:x\na:1|c|future\na:1|c|e\na:1|c|c",
+			is("a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1", "a:1|c ignored: 1"),
+		},
 		{"the last section of tags wins", "a:1|c|#x|#y\na:1|c|#x|#", is("a:1|c|#y", "a:1|c")},
 		{"B015 tags are left as they are", "a:1|c|#,,,\na:1|c|#\na:1|c|#,s:10.0.0.5", is("a:1|c|#,,,", "a:1|c", "a:1|c|#,s:10.0.0.5")},
 		{"B016 empty value of a tag", "t:42|c|#key:", is("t:42|c|#key:")},
@@ -156,18 +182,26 @@ func TestFields(t *testing.T) {
 		{"rate", "a:1|c|@1\na:1|c|@1.0\na:1|c|@.1\na:1|c|@1e-3", is("a:1|c", "a:1|c", "a:1|c|@0.1", "a:1|c|@0.001")},
 		{"the last rate wins", "a:1|c|@0.5|@0.25", is("a:1|c|@0.25")},
 		{"B038 a rate leaves the value alone", "t:57|ms|@0.1", is("t:57|ms|@0.1")},
-		{"bad rates", "a:1|c|@0\na:1|c|@-0.5\na:1|c|@1.5\na:1|c|@\na:1|c|@0,1\na:1|c|@0.5:0.5\na:1|c|@Inf\na:1|g|@x\na:1|s|@2",
+		{
+			"bad rates", "a:1|c|@0\na:1|c|@-0.5\na:1|c|@1.5\na:1|c|@\na:1|c|@0,1\na:1|c|@0.5:0.5\na:1|c|@Inf\na:1|g|@x\na:1|s|@2",
 			is("refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate", "refused: rate",
-				"refused: rate", "refused: rate")},
-		{"rates too small to divide by", "a:0|c|@1e-310\ns:x|s|@1e-310\na:1e300|c|@1e-10\na:1:1e300|h|@1e-10\na:1|c|@1e-300",
-			is("refused: rate", "refused: rate", "refused: rate", "refused: rate", "a:1|c|@1e-300")},
+				"refused: rate", "refused: rate"),
+		},
+		{
+			"rates too small to divide by", "a:0|c|@1e-310\ns:x|s|@1e-310\na:1e300|c|@1e-10\na:1:1e300|h|@1e-10\na:1|c|@1e-300",
+			is("refused: rate", "refused: rate", "refused: rate", "refused: rate", "a:1|c|@1e-300"),
+		},
 
 		{"timestamp", "a:15|c|#env:dev|T1656581400\na:1:2|g|T1656581400", is("a:15|c|#env:dev|T1656581400", "a:1:2|g|T1656581400")},
-		{"B031 timestamp of a histogram", "h:5|h|T1656581400\nh:5|ms|T1\nh:5|d|T1\nh:5|s|T1",
-			is("refused: timestamp_type", "refused: timestamp_type", "refused: timestamp_type", "refused: timestamp_type")},
-		{"bad timestamps", "a:1|c|T\na:1|c|T0\na:1|c|T-5\na:1|c|T+5\na:1|c|T1.5\na:1|c|Tx\na:1|c|T99999999999999999999\na:1|c|T1e9",
+		{
+			"B031 timestamp of a histogram", "h:5|h|T1656581400\nh:5|ms|T1\nh:5|d|T1\nh:5|s|T1",
+			is("refused: timestamp_type", "refused: timestamp_type", "refused: timestamp_type", "refused: timestamp_type"),
+		},
+		{
+			"bad timestamps", "a:1|c|T\na:1|c|T0\na:1|c|T-5\na:1|c|T+5\na:1|c|T1.5\na:1|c|Tx\na:1|c|T99999999999999999999\na:1|c|T1e9",
 			is("refused: timestamp", "refused: timestamp", "refused: timestamp", "refused: timestamp", "refused: timestamp",
-				"refused: timestamp", "refused: timestamp", "refused: timestamp")},
+				"refused: timestamp", "refused: timestamp", "refused: timestamp"),
+		},
 		{"ten minutes ahead and no more", "a:1|c|T1700000600\na:1|c|T1700000601", is("a:1|c|T1700000600", "refused: timestamp")},
 		{"the time is not kept for the next line", "a:1|c|T1\na:1|c", is("a:1|c|T1", "a:1|c")},
 	})

@@ -23,8 +23,10 @@ func TestTagSetParse(t *testing.T) {
 		{"B048 both scopes the other way round", "veneurlocalonly,veneurglobalonly", TagSet{Scope: Local, Conflict: true}},
 		{"B049 a longer key is a tag", "veneurlocalonly_rollout:1", TagSet{Tags: []string{"veneurlocalonly_rollout:1"}}},
 		{"B050 one sink only", "veneursinkonly:kafka,a", TagSet{Tags: []string{"a"}, SinkOnly: "kafka"}},
-		{"B148 origin data is no tag", "dd.internal.entity_id:u,dd.internal.card:low,dd.internal.x:1,e:1",
-			TagSet{Tags: []string{"e:1"}, EntityID: "u", Cardinality: "low"}},
+		{
+			"B148 origin data is no tag", "dd.internal.entity_id:u,dd.internal.card:low,dd.internal.x:1,e:1",
+			TagSet{Tags: []string{"e:1"}, EntityID: "u", Cardinality: "low"},
+		},
 		{"a url keeps its colons", "url:http://x:80/", TagSet{Tags: []string{"url:http://x:80/"}}},
 	}
 	for _, tt := range tests {
