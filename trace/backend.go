@@ -3,7 +3,6 @@ package trace
 import (
 	"context"
 	"errors"
-	"io"
 
 	"github.com/veneurd/veneur/ssf"
 )
@@ -24,20 +23,24 @@ type FlushableClientBackend interface {
 }
 
 // PacketBackend is a ClientBackend that takes spans in their encoded form, several at once, so that nothing has to be decoded. SendPackets
-// sends from the first on, and returns how many it has sent. With fewer than all of them it returns an error: the first one that is left
-// is dropped if errors.Is(err, ReasonRefused), and otherwise it and all after it are tried again after a pause. The packets must not be kept.
-// SendSync is not called then.
+// puts what went wrong with packets[i] into errs[i], which are nil at first. The packet is dropped if that is a ReasonRefused, by errors.Is,
+// and otherwise tried again after a pause. The packets must not be kept. SendSync is not called then.
 type PacketBackend interface {
 	ClientBackend
-	SendPackets(ctx context.Context, packets [][]byte) (sent int, err error)
+	SendPackets(ctx context.Context, packets [][]byte, errs []error)
 }
 
 // backendTransport puts a backend in the place of a socket.
 type backendTransport struct {
 	backend ClientBackend
 	packets PacketBackend // the same, when it is one
-	batch   [][]byte
 	decoder ssf.Decoder
+
+	// The packets of a PacketBackend that are under way. They need not be those that are next in the buffer: of some that were sent at once
+	// the first may have failed, and only it is sent again.
+	batch  [][]byte
+	errs   [maxBatch]error
+	loaded int // packets of the buffer that have been in the batch
 }
 
 const maxBatch = 64
@@ -73,24 +76,34 @@ func (t *backendTransport) one(ctx context.Context, b *buffer, did *counts) {
 	did.send(b, 1)
 }
 
-func (t *backendTransport) some(ctx context.Context, b *buffer, did *counts) error {
-	t.batch = t.batch[:0]
-	for i := b.next; i < len(b.ends) && len(t.batch) < maxBatch; i++ {
-		t.batch = append(t.batch, b.packet(i, format{}))
+func (t *backendTransport) some(ctx context.Context, b *buffer, did *counts) (broken error) {
+	if len(t.batch) == 0 {
+		t.loaded = b.next
 	}
-	sent, err := t.packets.SendPackets(ctx, t.batch)
-	did.send(b, min(max(sent, 0), len(t.batch)))
-	switch {
-	case sent >= len(t.batch):
-		return nil
-	case err == nil:
-		return io.ErrShortWrite
+	for ; t.loaded < len(b.ends) && len(t.batch) < maxBatch; t.loaded++ {
+		t.batch = append(t.batch, b.packet(t.loaded, format{}))
 	}
-	if errors.Is(err, ReasonRefused) {
-		did.refuse(b, err)
-		return nil
+	errs := t.errs[:len(t.batch)]
+	clear(errs)
+	t.packets.SendPackets(ctx, t.batch, errs)
+	left := t.batch[:0]
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			did.sent++
+			did.bytes += uint64(len(t.batch[i]))
+		case errors.Is(err, ReasonRefused):
+			did.dropped[dropRefused]++
+			did.refusal = err
+		default:
+			broken = err
+			left = append(left, t.batch[i])
+			continue
+		}
+		b.next++
 	}
-	return err
+	t.batch = left
+	return broken
 }
 
 func (t *backendTransport) flush(ctx context.Context) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,33 +36,26 @@ func TestBackendRefusals(t *testing.T) {
 // answers is a backend that answers each call with the next of what it was given, and then takes everything.
 type answers struct {
 	discard
-	mu      sync.Mutex
-	answers []answer
+	answers [][]error
 	got     []string
 	flushed int
 	closed  int
 }
 
-type answer struct {
-	sent int
-	err  error
-}
-
-func (a *answers) SendPackets(_ context.Context, packets [][]byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	next := answer{sent: len(packets)}
+func (a *answers) SendPackets(_ context.Context, packets [][]byte, errs []error) {
 	if len(a.answers) > 0 {
-		next, a.answers = a.answers[0], a.answers[1:]
+		copy(errs, a.answers[0])
+		a.answers = a.answers[1:]
 	}
-	for _, p := range packets[:min(next.sent, len(packets))] {
+	for i, p := range packets {
 		span, err := protocol.ParseSSF(p)
 		if err != nil {
-			return 0, err
+			errs[i] = err
 		}
-		a.got = append(a.got, span.Name)
+		if errs[i] == nil {
+			a.got = append(a.got, span.Name)
+		}
 	}
-	return next.sent, next.err
 }
 
 func (a *answers) FlushSync(context.Context) error {
@@ -81,19 +73,19 @@ func TestPacketBackend(t *testing.T) {
 	down := errors.New("down")
 	for _, tt := range []struct {
 		name    string
-		answers []answer
+		answers [][]error
 		got     []string
 		refused uint64
 		err     error
 	}{
 		{"takes all", nil, []string{"a", "b", "c"}, 0, nil},
-		{"takes some", []answer{{1, nil}}, []string{"a", "b", "c"}, 0, nil},
-		{"takes none", []answer{{0, nil}}, []string{"a", "b", "c"}, 0, nil},
-		{"takes more than there are", []answer{{9, nil}}, []string{"a", "b", "c"}, 0, nil},
-		{"is down", []answer{{0, down}, {2, down}, {0, down}}, []string{"a", "b", "c"}, 0, nil},
-		{"refuses the first", []answer{{0, refused}}, []string{"b", "c"}, 1, refused},
-		{"refuses the second", []answer{{1, refused}}, []string{"a", "c"}, 1, refused},
-		{"refuses all", []answer{{0, refused}, {0, refused}, {0, refused}}, nil, 3, refused},
+		{"is down", [][]error{{down, down, down}, {down, down, down}}, []string{"a", "b", "c"}, 0, nil},
+		{"goes down", [][]error{{nil, down, down}, {down, nil}}, []string{"a", "c", "b"}, 0, nil},
+		{"fails in the middle", [][]error{{nil, down, nil}}, []string{"a", "c", "b"}, 0, nil},
+		{"refuses the first", [][]error{{refused}}, []string{"b", "c"}, 1, refused},
+		{"refuses the last", [][]error{{nil, nil, refused}}, []string{"a", "b"}, 1, refused},
+		{"refuses all", [][]error{{refused, refused, refused}}, nil, 3, refused},
+		{"refuses and goes down", [][]error{{down, refused, down}, {refused, nil}}, []string{"c"}, 2, refused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			backend := &answers{answers: tt.answers}

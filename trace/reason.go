@@ -7,6 +7,7 @@ type Reason string
 // Error says that the client dropped something, and why.
 func (r Reason) Error() string { return "trace: dropped: " + string(r) }
 
+// Why the client drops packets.
 const (
 	// ReasonFull: everything that may wait is waiting, because the daemon does not take it as fast as it is recorded, or is away.
 	ReasonFull Reason = "full"
@@ -38,11 +39,4 @@ func (d *drops) add(other *drops) {
 	for i := range d {
 		d[i] += other[i]
 	}
-}
-
-func (d *drops) sum() (n uint64) {
-	for _, v := range d {
-		n += v
-	}
-	return n
 }
