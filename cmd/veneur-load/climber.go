@@ -20,14 +20,18 @@ func usualScale() scale {
 }
 
 const (
-	probes   = 5
-	confirms = 4
-	backOff  = 0.85
-	noFlush  = time.Hour
+	probes = 5
+
+	// Intervals of daemons that shall not flush while they are probed, and must at the end.
+	rareFlush = 20 * time.Second // of very many series
+	noFlush   = time.Hour
 
 	// warmRate is that of the first message of each series, in messages a second, of which a million would take long otherwise.
 	warmRate = 1_000_000
 )
+
+// backOffs are how far to go down when a rate turns out to be too fast, and again.
+var backOffs = [...]float64{0.85, 0.7, 0.5}
 
 // climber finds the fastest loss-free rate of a rung, in two steps. First it looks for one in short probes, with a daemon that does not
 // flush meanwhile, but writes at its end what it got, which tells whether totals are exact, losses or not. Then it sends at that rate for
@@ -73,7 +77,11 @@ func (c *climber) daemon(network string, interval time.Duration, sums bool) daem
 
 // search returns the fastest rate at which probes lost nothing. When free is set nothing was lost as fast as it could be sent.
 func (c *climber) search(ctx context.Context, l *load) (rate float64, free bool, err error) {
-	d, err := startDaemon(ctx, c.daemon("udp", noFlush, true))
+	interval := noFlush
+	if c.series >= manySeries {
+		interval = rareFlush
+	}
+	d, err := startDaemon(ctx, c.daemon("udp", interval, true))
 	if err != nil {
 		return 0, false, err
 	}
@@ -108,7 +116,7 @@ func (c *climber) checkSums(ctx context.Context, l *load, d *daemon, total *tall
 	if err != nil {
 		return err
 	}
-	if err := d.stop(ctx); err != nil {
+	if err := d.finish(ctx); err != nil {
 		return err
 	}
 	s, err := d.sums()
@@ -146,7 +154,7 @@ func (c *climber) confirm(ctx context.Context, l *load, rate float64, free bool)
 		return row{}, err
 	}
 	var out row
-	for try := range confirms {
+	for try := 0; ; try++ {
 		full := l.at(rate)
 		if free && try == 0 {
 			full.rate = 0
@@ -162,10 +170,10 @@ func (c *climber) confirm(ctx context.Context, l *load, rate float64, free bool)
 		if r.Daemon != nil {
 			out.PerMessage, out.RSSPeak = r.Daemon.PerMessage, r.Daemon.RSSPeak
 		}
-		if r.Lost == 0 {
+		if r.Lost == 0 || try == len(backOffs) {
 			break
 		}
-		rate = min(rate, r.Rate) * backOff
+		rate = min(rate, r.Rate) * backOffs[try]
 	}
 	return out, d.stop(ctx)
 }

@@ -41,9 +41,12 @@ type daemon struct {
 	cmd    *exec.Cmd
 	log    *daemonLog
 	dir    string
-	points string        // path of the file; "" without one
-	done   chan struct{} // closed when it has ended
-	err    error         // of its end
+	points string // path of the file; "" without one
+
+	series   int
+	interval time.Duration
+	done     chan struct{} // closed when it has ended
+	err      error         // of its end
 }
 
 const (
@@ -57,7 +60,7 @@ func startDaemon(ctx context.Context, o daemonOptions) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{dir: dir, log: newDaemonLog(o), done: make(chan struct{})}
+	d := &daemon{dir: dir, log: newDaemonLog(o), done: make(chan struct{}), series: o.series, interval: o.interval}
 	if o.sums {
 		d.points = filepath.Join(dir, "points.ndjson")
 	}
@@ -145,6 +148,37 @@ func (d *daemon) stop(ctx context.Context) error {
 	}
 	return nil
 }
+
+// finish lets the daemon write what it still holds, and stops it. A daemon that is asked to stop flushes too, but may not take the time that
+// very many series need, so of those the end of the interval is waited for.
+func (d *daemon) finish(ctx context.Context) error {
+	if d.series < manySeries || d.interval > longInterval {
+		return d.stop(ctx)
+	}
+	first := -1.0
+	for begin := time.Now(); time.Since(begin) < d.interval+stopTime; {
+		m, err := d.admin.metrics(ctx)
+		if err != nil {
+			return err
+		}
+		flushes := m.sum("veneur_flush_flushes_total")
+		if first < 0 {
+			first = flushes
+		}
+		if flushes > first && m.sum("veneur_sink_waiting") == 0 {
+			return d.stop(ctx)
+		}
+		if err := wait(ctx, flushPoll); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the daemon has not flushed %s after its interval of %s\n%s", stopTime, d.interval, d.log)
+}
+
+const (
+	manySeries   = 500_000
+	longInterval = time.Minute
+)
 
 // sums adds up what the daemon wrote. It must have stopped.
 func (d *daemon) sums() (s sums, err error) {

@@ -76,7 +76,11 @@ func (o *options) single(ctx context.Context, stdout, _ io.Writer) (exact bool, 
 		return false, err
 	}
 	if d != nil {
-		if err := d.stop(ctx); err != nil {
+		stop := d.stop
+		if o.sums {
+			stop = d.finish
+		}
+		if err := stop(ctx); err != nil {
 			return false, err
 		}
 		if o.sums {
