@@ -33,9 +33,9 @@ type Config struct {
 	// MaxConnections is how many connections each tcp, unix and grpc address may have open; one more is closed at once.
 	MaxConnections int `yaml:"max_connections"`
 	// MaxStreamBufferBytes is how much memory all connections together, tcp, unix and grpc, may take for messages that are not whole yet,
-	// beyond some kilobytes that each of them has anyway. A connection that needs more when all of it is taken is closed; so is one on which a
-	// message of more than these kilobytes is not whole 30 seconds after its first byte. While it arrives a message takes up to three times
-	// its size.
+	// beyond what each of them costs anyway: up to 10 KiB, of grpc up to 90 KiB, with TLS 20 KiB more. A connection that needs more when all of it is
+	// taken is closed; so is one on which a message of more than 4 KiB is not whole 30 seconds after its first byte, and a call of grpc ends that takes longer.
+	// While it arrives a message takes up to three times its size.
 	MaxStreamBufferBytes int `yaml:"max_stream_buffer_bytes"`
 	// GRPCMaxConnectionAge is after how long clients of gRPC are asked to connect anew, so that they find daemons that are new. 0
 	// means never.

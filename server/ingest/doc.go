@@ -18,8 +18,10 @@
 // # What strangers can do
 //
 // They can send rubbish, which is refused line by line under a constant reason. They can connect and say nothing, which costs a
-// goroutine and 4 KiB until the idle or handshake timeout, and no more than max_connections of them. They can announce sizes, which no
-// memory is taken for before the bytes arrive. They cannot make an error of accept or receive end a loop: only its own end does.
+// goroutine and 4 KiB, with gRPC some 40 KiB, until the idle or handshake timeout, and no more than max_connections of them. They can announce
+// sizes, which no memory is taken for before the bytes arrive. They can begin messages and not end them: what all connections hold of those
+// comes out of one budget, and large ones have a time to end in. They cannot make an error of accept or receive end a loop: only its own
+// end does.
 //
 // # Accounts
 //

@@ -4,23 +4,42 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 )
 
+// What one client, and all of them, can make package grpc hold. The bytes of calls come out of the budget, as meter says. Beside it each
+// connection holds callAllowance and some 40 KiB for its goroutines, its buffers and the frame that it is reading, all of
+// max_connections together some 900 MB; and a message that came in several frames is copied once, which at worst doubles what is in the
+// budget for as long as the copy waits for its lane. Floods of resets, pings and settings are left to package grpc, which stops to read from who
+// does not read the answers, and has no more handlers at work for a connection than calls.
 const (
 	// maxMessage is the most bytes of a call, as it was with the original.
 	maxMessage = 4 << 20
-	// maxCalls is how many calls a connection may have under way. With maxMessage it bounds what one client can make the daemon hold.
-	maxCalls = 64
+	// maxCalls is how many calls a connection may have under way.
+	maxCalls = 16
+	// maxHeaders is the most bytes of the headers of a call, 32 more counted for each of them. Package grpc would take 16 MiB.
+	maxHeaders = 8 << 10
+	// callWindow is how many bytes of a call may arrive before its size is known, and connWindow those of all calls of a connection that the
+	// sender need not be told to have arrived. Package grpc would let the first grow to 16 MiB with what a client sends fast.
+	callWindow = 64 << 10
+	connWindow = 1 << 20
+	// connBuffer is what package grpc reads into, and each connection has one.
+	connBuffer = 8 << 10
+	// grpcAlive is after how long a client from which nothing comes is asked to answer, in grpcAnswer. One that does not read is found so.
+	grpcAlive  = 2 * time.Minute
+	grpcAnswer = 20 * time.Second
 	// grpcGrace is how long, at a stop, calls under way may take to end.
 	grpcGrace = time.Second
 )
@@ -85,24 +104,50 @@ func (g *grpcServer) Run(ctx context.Context) error {
 }
 
 func (g *grpcServer) options() []grpc.ServerOption {
-	options := []grpc.ServerOption{
+	transport := insecure.NewCredentials()
+	if g.tls != nil {
+		transport = credentials.NewTLS(g.tls)
+	}
+	return []grpc.ServerOption{
+		grpc.Creds(meteredCredentials{transport, g.meter}),
 		grpc.ForceServerCodecV2(newGRPCCodec()),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxCalls),
+		grpc.MaxHeaderListSize(maxHeaders),
+		grpc.StaticStreamWindowSize(callWindow),
+		grpc.StaticConnWindowSize(connWindow),
+		grpc.ReadBufferSize(connBuffer),
+		grpc.SharedWriteBuffer(true),
 		grpc.ConnectionTimeout(g.handshakeTime),
 		grpc.WaitForHandlers(true),
 		grpc.StatsHandler(&g.observer),
+		grpc.InTapHandle(g.limitTime),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     g.idleTimeout,
 			MaxConnectionAge:      g.maxConnectionAge,
 			MaxConnectionAgeGrace: handshakeTime,
+			Time:                  grpcAlive,
+			Timeout:               grpcAnswer,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	}
-	if g.tls != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(g.tls)))
+}
+
+// meter returns conn with the bytes of its calls taken from the budget.
+func (g *grpcServer) meter(conn net.Conn) net.Conn {
+	return newMeter(conn, g.budget, func() {
+		g.acceptor.closed[closedMemory].Inc()
+		g.observer.memory.Inc()
+	})
+}
+
+// limitTime ends a call whose message does not arrive in time. A watch of the health service goes on for as long as its client likes.
+func (g *grpcServer) limitTime(ctx context.Context, call *tap.Info) (context.Context, error) {
+	if call.FullMethodName == grpc_health_v1.Health_Watch_FullMethodName {
+		return ctx, nil
 	}
-	return options
+	ctx, cancel := context.WithTimeoutCause(ctx, g.messageTime, errSlow)
+	return context.WithValue(ctx, cancelKey{}, cancel), nil
 }
 
 // The services stand here by hand, under the names that clients of the original know. Generated ones would register their messages
