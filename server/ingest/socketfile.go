@@ -64,10 +64,11 @@ func (f *socketFile) removeOnce() {
 	_ = f.lock.Close()
 }
 
-// lockFile opens path and locks it, with the process id as its content.
+// lockFile opens path and locks it, with the process id as its content. Links are not followed: in a directory where strangers may make them
+// one could lead to any file, which would be emptied.
 func lockFile(path string) (*os.File, error) {
 	for {
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o644)
 		if err != nil {
 			return nil, err
 		}

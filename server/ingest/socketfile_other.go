@@ -7,6 +7,8 @@ import (
 	"os"
 )
 
+const noFollow = 0
+
 // tryLock does nothing here: that somebody listens is then seen only by connecting.
 func tryLock(*os.File) error { return nil }
 

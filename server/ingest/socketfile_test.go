@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -152,4 +153,34 @@ func TestB077Mode(t *testing.T) {
 			r.stop()
 		}
 	})
+}
+
+// In a directory where strangers may make links, one in place of the lock file must not lead the daemon to empty what it leads to.
+func TestLockFileIsNoLink(t *testing.T) {
+	networks(t, func(t *testing.T, _, path, address string) {
+		precious := filepath.Join(t.TempDir(), "precious")
+		require.NoError(t, os.WriteFile(precious, []byte("content"), 0o600))
+		require.NoError(t, os.Symlink(precious, path+".lock"))
+		require.ErrorContains(t, listenerAt(t, address).Start(context.Background()), path)
+		content, err := os.ReadFile(precious)
+		require.NoError(t, err)
+		require.Equal(t, "content", string(content))
+	})
+}
+
+// An abstract name has no file. It is free as soon as nobody holds it, and an error as long as somebody does.
+func TestAbstractNames(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, network := range []string{"unix", "unixgram"} {
+		address := network + "://@veneur-test-" + filepath.Base(t.TempDir()) + strconv.Itoa(os.Getpid())
+		for range 2 {
+			r := start(t, statsd(address))
+			require.EqualError(t, listenerAt(t, address).Start(context.Background()), "listen on "+address+": bind: address already in use")
+			r.send(0, "a:1|c\n")
+			r.wait(1, "ingest.samples")
+			r.stop()
+		}
+	}
 }

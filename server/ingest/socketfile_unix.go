@@ -8,6 +8,8 @@ import (
 	"syscall"
 )
 
+const noFollow = syscall.O_NOFOLLOW
+
 // tryLock locks file for this process, or returns EWOULDBLOCK when another holds it. The lock ends with the process, however that ends.
 func tryLock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
