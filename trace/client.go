@@ -110,6 +110,14 @@ func (c *Client) Record(span *ssf.SSFSpan) error {
 	return c.record(span, uint64(span.Id), true)
 }
 
+// MaxSpan is how many bytes a span may take on the wire, see WithMaxSpan.
+func (c *Client) MaxSpan() int {
+	if c == nil {
+		return 0
+	}
+	return c.format.limit
+}
+
 // Report sends samples that belong to no span. Those that do not fit into one packet go in several. They stay the caller's. The error is
 // nil or a Reason why some were dropped. What is counted often is better counted by a handle such as Counter.
 func (c *Client) Report(samples ...ssf.SSFSample) error {
