@@ -66,7 +66,8 @@ func TestCarriedSamples(t *testing.T) {
 			`check a CRITICAL "no" 7 mixed [k:x,y:z]`,
 		},
 		{
-			"the last of two values of a key", ssf.SSFSample{Name: "a", Value: 1, Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}},
+			"the last of two values of a key",
+			ssf.SSFSample{Name: "a", Value: 1, Tags: []ssf.Tag{{Key: "k", Value: "old"}, {Key: "k", Value: "new"}}},
 			`sample counter a [1] "" @1 mixed [k:new]`,
 		},
 		{"status without a time", ssf.Status("a", ssf.SSFSample_OK, nil), `check a OK "" 0 mixed []`},

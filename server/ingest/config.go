@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
@@ -103,12 +102,8 @@ func (c *Config) Validate() error {
 	bound(&faults, "num_readers", c.NumReaders, 0, maxReaders)
 	bound(&faults, "read_buffer_size_bytes", c.ReadBufferSizeBytes, 0, maxReadBuffer)
 	bound(&faults, "metric_max_length", c.MetricMaxLength, minMaxLine, maxMaxLine)
-	if c.MaxConnections < 1 {
-		faults.Add("max_connections", "%d is less than 1", c.MaxConnections)
-	}
-	if c.MaxStreamBufferBytes < minBuffers {
-		faults.Add("max_stream_buffer_bytes", "%d is less than %d", c.MaxStreamBufferBytes, minBuffers)
-	}
+	faults.AtLeast("max_connections", c.MaxConnections, 1)
+	faults.AtLeast("max_stream_buffer_bytes", c.MaxStreamBufferBytes, minBuffers)
 	if age := c.GRPCMaxConnectionAge; age != 0 && age < time.Second {
 		faults.Add("grpc_max_connection_age", "%s is neither 0 nor at least 1s", age)
 	}
@@ -129,7 +124,7 @@ func (c *Config) each(f func(path string, service service, l *Listener) error) e
 		{"grpc_listen_addresses", serviceGRPC, c.GRPCListenAddresses},
 	} {
 		for i := range list.listeners {
-			if err := f(fmt.Sprintf("%s[%d]", list.key, i), list.service, &list.listeners[i]); err != nil {
+			if err := f(config.Index(list.key, i), list.service, &list.listeners[i]); err != nil {
 				return err
 			}
 		}

@@ -93,6 +93,7 @@ func TestFaults(t *testing.T) {
 		{"buffer", `read_buffer_size_bytes: -1`, "read_buffer_size_bytes"},
 		{"line length", `metric_max_length: 1`, "metric_max_length"},
 		{"connections", `max_connections: 0`, "max_connections: 0 is less than 1"},
+		{"buffers", `max_stream_buffer_bytes: 1000`, "max_stream_buffer_bytes: 1000 is less than 1048576"},
 		{"age", `grpc_max_connection_age: 1ms`, "grpc_max_connection_age"},
 		{"https without a key", `grpc_listen_addresses: [https://127.0.0.1:1]`, "tls_key"},
 		{"key without certificate", `tls_key: "-----BEGIN x"`, "tls_certificate"},

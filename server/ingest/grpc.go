@@ -117,7 +117,6 @@ func (g *grpcServer) options() []grpc.ServerOption {
 		grpc.StaticStreamWindowSize(callWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ReadBufferSize(connBuffer),
-		grpc.SharedWriteBuffer(true),
 		grpc.ConnectionTimeout(g.handshakeTime),
 		grpc.WaitForHandlers(true),
 		grpc.StatsHandler(&g.observer),

@@ -223,8 +223,10 @@ func TestB087OnlySilentConnectionsAreIdle(t *testing.T) {
 	in := r.in.newIntake()
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
-		c := &connection{conn: server, in: in, src: r.in.bindings[0].src, codec: &lineCodec{limit: 100}, idle: 10 * time.Minute,
-			messageTime: messageTime, budget: newBudget(1 << 20), stopping: new(atomic.Bool)}
+		c := &connection{
+			conn: server, in: in, src: r.in.bindings[0].src, codec: &lineCodec{limit: 100}, idle: 10 * time.Minute,
+			messageTime: messageTime, budget: newBudget(1 << 20), stopping: new(atomic.Bool),
+		}
 		done := make(chan error, 1)
 		go func() { done <- c.serve() }()
 		for range 100 {
