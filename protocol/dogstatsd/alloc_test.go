@@ -30,6 +30,13 @@ func TestParseDoesNotAllocate(t *testing.T) {
 				for p.Next() != nil {
 				}
 			}))
+			var b Batch
+			require.Zero(t, testing.AllocsPerRun(100, func() {
+				p.Reset(packet, testNow)
+				for p.Fill(&b) != nil || b.Full() {
+					b.Reset()
+				}
+			}))
 		})
 	}
 }

@@ -26,3 +26,18 @@ func TestLeaseEnds(t *testing.T) {
 	require.Equal(t, "\xdb\xdb\xdb", string(title))
 	require.Nil(t, l.Event.Text)
 }
+
+func TestBatchLeaseEnds(t *testing.T) {
+	var p Parser
+	var b Batch
+	p.Reset([]byte("a:1:2|h\nb:3|c"), testNow)
+	require.Nil(t, p.Fill(&b))
+	p.Reset(nil, testNow)
+	pack, one := b.Samples()[0].Values, b.Samples()[1].Values
+	require.Equal(t, []float64{1, 2}, pack, "a batch outlives the packet's turn")
+	require.Equal(t, []float64{3}, one)
+	samples := b.Samples()
+	b.Reset()
+	require.True(t, math.IsNaN(pack[0]) && math.IsNaN(pack[1]) && math.IsNaN(one[0]))
+	require.Nil(t, samples[0].Name)
+}

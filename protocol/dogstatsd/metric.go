@@ -2,129 +2,173 @@ package dogstatsd
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
-	"math/bits"
 
 	"github.com/veneurd/veneur/protocol/metric"
 )
 
-// parseMetric reads name:value[:value…]|type[|field]… into the line's Sample. This is the hot path: it keeps to indexes of msg, and leaves
-// everything that most lines do without to other functions.
-func (p *Parser) parseMetric(msg []byte) Reason {
-	colon := skipName(msg)
-	for colon < len(msg) && msg[colon] != ':' && msg[colon] != '|' {
-		colon++
-	}
-	if colon == len(msg) {
-		return ReasonNoType
-	}
-	if msg[colon] == '|' {
-		return ReasonNoValue
-	}
-	if colon == 0 {
-		return ReasonName
+// parseMetric reads the line at p.pos, name:value[:value…]|type[|field]…, into s, whose value goes into one if it is alone, and moves p.pos to
+// the next line. It returns the index behind the message, which the line end does not belong to.
+//
+// This is the hot path. It finds the line's end by reading the line, keeps to indexes of the packet, and leaves everything that most lines
+// do without to other functions.
+func (p *Parser) parseMetric(s *metric.Sample, one *float64) (end int, reason Reason) {
+	buf, start := p.buf, p.pos
+	colon := nameEnd(buf, start)
+	if colon >= len(buf) || buf[colon] != ':' || colon == start {
+		return p.refuseName(colon)
 	}
 
 	// Nearly all values are one whole number. Reading it finds the end of the value as well.
 	bar := colon + 1
 	var whole int64
-	for bar < len(msg) && msg[bar]-'0' <= 9 {
-		whole = whole*10 + int64(msg[bar]-'0')
+	for bar < len(buf) && buf[bar]-'0' <= 9 {
+		whole = whole*10 + int64(buf[bar]-'0')
 		bar++
 	}
 	digits := bar - colon - 1
-	isWhole := bar < len(msg) && msg[bar] == '|' && 0 < digits && digits <= 18
-	if !isWhole {
-		n := bytes.IndexByte(msg[bar:], '|')
-		if n < 0 {
-			return ReasonNoType
-		}
-		bar += n
-	}
+	isWhole := 0 < digits && digits <= 18
 
-	i := bar + 2
-	if i > len(msg) || msg[bar+1] == '|' {
-		return ReasonNoType
-	}
-	kind, ok := kindOf(msg[bar+1])
-	if msg[bar+1] == 'm' && i < len(msg) && msg[i] == 's' {
-		kind, ok = metric.Timer, true
-		i++
-	}
-	if !ok || i < len(msg) && msg[i] != '|' {
-		return ReasonType
-	}
-
-	s := &p.line.Sample
-	s.Kind = kind
-	s.Name = msg[:colon]
-	s.Tags = nil
-	if isWhole && kind != metric.Set {
-		p.one[0] = float64(whole)
-	} else if reason := p.parseValue(msg[colon+1 : bar]); reason != ReasonNone {
-		return reason
-	}
-
-	for i < len(msg) {
-		i++
-		end := len(msg)
-		if n := bytes.IndexByte(msg[i:], '|'); n >= 0 {
-			end = i + n
+	// Behind it, most lines have a type of one letter, and tags or nothing.
+	if end = bar + 2; isWhole && end <= len(buf) && buf[bar] == '|' {
+		if kind := kinds[buf[end-1]] - 1; kind < metric.Set {
+			s.Kind = kind
+			s.Name, s.Tags = buf[start:colon], nil
+			*one = float64(whole)
+			if end <= len(buf)-2 && buf[end] == '|' && buf[end+1] == '#' {
+				first := end + 2
+				i := fieldEnd(buf, first)
+				end = p.cutCR(i)
+				s.Tags = buf[first:end]
+				if i < len(buf) && buf[i] == '|' {
+					return p.parseFields(s, i)
+				}
+				p.pos = i + 1
+				return end, ReasonNone
+			}
+			if end == len(buf) || buf[end] == '\n' {
+				p.pos = end + 1
+				return end, ReasonNone
+			}
+			if buf[end] == '|' {
+				return p.parseFields(s, end)
+			}
 		}
-		if i < end && msg[i] == '#' {
-			s.Tags = msg[i+1 : end]
-		} else if reason := p.parseField(msg[i:end]); reason != ReasonNone {
-			return reason
-		}
-		i = end
 	}
-	return ReasonNone
+	isWhole = isWhole && bar < len(buf) && buf[bar] == '|'
+	return p.parseOther(s, one, colon, bar, whole, isWhole)
 }
 
-// skipName returns the index of the first colon or pipe in msg, unless that is among the last 7 bytes: then it may return an index
-// before it. It looks at 8 bytes at once: names are too short for two calls of IndexByte, and too long for a loop over bytes.
-func skipName(msg []byte) int {
-	i := 0
-	for ; i+8 <= len(msg); i += 8 {
-		if found := nameEnds(binary.LittleEndian.Uint64(msg[i:])); found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+// parseOther goes on with a metric of which the fast way has read the name and, if the value is a whole number, that.
+func (p *Parser) parseOther(s *metric.Sample, one *float64, colon, bar int, whole int64, isWhole bool) (end int, _ Reason) {
+	buf := p.buf
+	if !isWhole {
+		bar = fieldEnd(buf, bar)
+	}
+	if bar >= len(buf) || buf[bar] != '|' {
+		return p.refuse(bar, ReasonNoType)
+	}
+	i := bar + 1
+	if p.atEnd(i) || buf[i] == '|' {
+		return p.refuse(i, ReasonNoType)
+	}
+	kind := kinds[buf[i]] - 1
+	i++
+	if buf[i-1] == 'm' && i < len(buf) && buf[i] == 's' {
+		kind = metric.Timer
+		i++
+	}
+	if kind > metric.Set || !p.atEnd(i) && buf[i] != '|' {
+		return p.refuse(i-1, ReasonType)
+	}
+
+	s.Kind = kind
+	s.Name = buf[p.pos:colon]
+	s.Tags = nil
+	if isWhole && kind != metric.Set {
+		*one = float64(whole)
+	} else if reason := p.parseValue(s, one, buf[colon+1:bar]); reason != ReasonNone {
+		return p.refuse(i, reason)
+	}
+	return p.parseFields(s, i)
+}
+
+// parseFields reads the rest of a metric from i on, which is where the next field, or nothing but the line end, starts.
+func (p *Parser) parseFields(s *metric.Sample, i int) (end int, _ Reason) {
+	buf := p.buf
+	end = i
+	for i < len(buf) && buf[i] == '|' {
+		first := i + 1
+		i = fieldEnd(buf, first)
+		end = p.cutCR(i)
+		if first < end && buf[first] == '#' {
+			s.Tags = buf[first+1 : end]
+		} else if reason := p.parseField(s, buf[first:end]); reason != ReasonNone {
+			return p.refuse(i, reason)
 		}
+	}
+	if i < len(buf) && buf[i] == '\r' {
+		i++
+	}
+	p.pos = i + 1
+	return end, ReasonNone
+}
+
+// atEnd says whether the line ends at i.
+func (p *Parser) atEnd(i int) bool {
+	return i >= len(p.buf) || p.buf[i] == '\n' || p.buf[i] == '\r' && (i+1 >= len(p.buf) || p.buf[i+1] == '\n')
+}
+
+// cutCR returns the end of a field, behind which stands at i a pipe or the line end: a carriage return belongs to a line end.
+func (p *Parser) cutCR(i int) int {
+	if p.buf[i-1] == '\r' && (i >= len(p.buf) || p.buf[i] == '\n') {
+		return i - 1
 	}
 	return i
 }
 
-// nameEnds marks the bytes of word that are a colon or a pipe by their highest bit. Only the lowest mark is sure to be right.
-func nameEnds(word uint64) uint64 {
-	const ones = 0x0101010101010101
-	a, b := word^(':'*ones), word^('|'*ones)
-	return ((a-ones)&^a | (b-ones)&^b) & (0x80 * ones)
+// refuse passes over a line which is no good, and whose end is at i or behind it.
+func (p *Parser) refuse(i int, reason Reason) (end int, _ Reason) {
+	end = i
+	if n := bytes.IndexByte(p.buf[i:], '\n'); n >= 0 {
+		end += n
+	} else {
+		end = len(p.buf)
+	}
+	start := p.pos
+	p.pos = end + 1
+	if end > start && p.buf[end-1] == '\r' {
+		end--
+	}
+	return end, reason
 }
 
-// kindOf returns the kind whose type is the one letter c.
-func kindOf(c byte) (kind metric.Kind, ok bool) {
-	switch c {
-	case 'c':
-		return metric.Counter, true
-	case 'g':
-		return metric.Gauge, true
-	case 'h':
-		return metric.Histogram, true
-	case 'd':
-		return metric.Distribution, true
-	case 's':
-		return metric.Set, true
+// refuseName refuses a line of which i ends the name, or what should be one.
+func (p *Parser) refuseName(i int) (end int, _ Reason) {
+	switch {
+	case i >= len(p.buf) || p.buf[i] == '\n':
+		return p.refuse(i, ReasonNoType)
+	case p.buf[i] == '|':
+		return p.refuse(i, ReasonNoValue)
 	default:
-		return 0, false
+		return p.refuse(i, ReasonName)
 	}
+}
+
+// kinds has, of types of one letter, the kind plus one.
+var kinds = [256]metric.Kind{
+	'c': metric.Counter + 1,
+	'g': metric.Gauge + 1,
+	'h': metric.Histogram + 1,
+	'd': metric.Distribution + 1,
+	's': metric.Set + 1,
 }
 
 // parseValue reads the value of the sample, whose kind is known: the member of a set, or numbers joined by colons. Empty items are passed
 // over; none left is an error.
-func (p *Parser) parseValue(text []byte) Reason {
-	p.asReset = false
-	s := &p.line.Sample
+func (p *Parser) parseValue(s *metric.Sample, one *float64, text []byte) Reason {
 	if s.Kind == metric.Set {
+		p.asReset = false
 		s.Values = nil
 		s.Text = text
 		if len(text) == 0 {
@@ -149,11 +193,17 @@ func (p *Parser) parseValue(text []byte) Reason {
 		p.values = append(p.values, v)
 		text = text[n:]
 	}
-	s.Values = p.values
-	if len(s.Values) == 0 {
+	switch len(p.values) {
+	case 0:
 		return ReasonValue
+	case 1:
+		*one = p.values[0]
+	default:
+		p.asReset = false
+		s.Values = p.values
 	}
 	if p.GaugeDeltas && s.Kind == metric.Gauge && signed > 0 {
+		p.asReset = false
 		if signed < len(s.Values) {
 			// The order of absolute values and deltas in one pack would matter, and no known sender mixes them.
 			return ReasonGaugeDelta
@@ -164,13 +214,13 @@ func (p *Parser) parseValue(text []byte) Reason {
 }
 
 // parseField reads a field other than the tags.
-func (p *Parser) parseField(field []byte) Reason {
+func (p *Parser) parseField(s *metric.Sample, field []byte) Reason {
 	p.asReset = false
 	switch {
 	case len(field) > 0 && field[0] == '@':
-		return parseRate(&p.line.Sample, field[1:])
+		return parseRate(s, field[1:])
 	case len(field) > 0 && field[0] == 'T':
-		return p.parseTimestamp(&p.line.Sample, field[1:])
+		return p.parseTimestamp(s, field[1:])
 	default:
 		p.line.readOrigin(field)
 		return ReasonNone

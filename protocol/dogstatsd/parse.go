@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/veneurd/veneur/internal/invariants"
+	"github.com/veneurd/veneur/protocol/metric"
 )
 
 // MaxAhead is how many seconds a timestamp may lie in the future: as much as the Datadog backend takes.
@@ -20,10 +21,11 @@ type Parser struct {
 	// Reset.
 	GaugeDeltas bool
 
-	rest   []byte
+	buf    []byte
+	pos    int // in buf, where the next line starts
 	now    int64
-	one    [1]float64 // the value of the current sample
-	values []float64  // its values, when it has a pack of them
+	one    [1]float64 // the value of the current sample, if it has one
+	values []float64  // its values, if it has a pack of them
 	text   []byte     // texts of the current line in which escapes were undone
 	line   Line
 
@@ -35,7 +37,7 @@ type Parser struct {
 // Reset starts with a new packet: a datagram, or a block of whole lines of a stream. The packet is read, never changed, and must stay
 // as it is until its lines are done with. Now is the time of arrival in unix seconds, against which timestamps are checked.
 func (p *Parser) Reset(packet []byte, now int64) {
-	p.rest = packet
+	p.buf, p.pos = packet, 0
 	p.now = now
 	if invariants.Enabled {
 		p.mangle()
@@ -48,36 +50,44 @@ func (p *Parser) Next() *Line {
 	if invariants.Enabled {
 		p.mangle()
 	}
-	for len(p.rest) > 0 {
-		msg := p.rest
-		if i := bytes.IndexByte(msg, '\n'); i >= 0 {
-			msg, p.rest = msg[:i], msg[i+1:]
-		} else {
-			p.rest = nil
-		}
-		if n := len(msg); n > 0 && msg[n-1] == '\r' {
-			msg = msg[:n-1]
-		}
-		if len(msg) == 0 {
-			continue
-		}
-		if !p.asReset {
-			p.resetLine()
-		}
-		l := &p.line
-		l.Kind = MetricLine
-		l.Raw = msg
-		if msg[0] != '_' {
-			l.Reason = p.parseMetric(msg)
-		} else {
-			l.Reason = p.parseMarked(msg)
-		}
-		if l.Reason != ReasonNone {
-			l.Kind = RefusedLine
-		}
-		return l
+	if !p.atLine() {
+		return nil
 	}
-	return nil
+	if p.buf[p.pos] == '_' {
+		return p.parseMarked()
+	}
+	start := p.pos
+	end, reason := p.parseMetric(&p.line.Sample, &p.one[0])
+	return p.finish(MetricLine, start, end, reason)
+}
+
+// atLine passes over empty messages, makes the line as most are, and says whether there is another message.
+func (p *Parser) atLine() bool {
+	if !p.asReset {
+		p.resetLine()
+	}
+	for p.pos < len(p.buf) {
+		if c := p.buf[p.pos]; c != '\n' && c != '\r' || !p.atEnd(p.pos) {
+			return true
+		}
+		if p.buf[p.pos] == '\r' {
+			p.pos++
+		}
+		p.pos++
+	}
+	p.buf, p.pos = nil, 0
+	return false
+}
+
+// finish completes the line.
+func (p *Parser) finish(kind LineKind, start, end int, reason Reason) *Line {
+	l := &p.line
+	l.Kind, l.Reason = kind, reason
+	if reason != ReasonNone {
+		l.Kind = RefusedLine
+	}
+	l.Raw = p.buf[start:end]
+	return l
 }
 
 // resetLine makes zero, or 1, what most lines do not speak of.
@@ -85,26 +95,33 @@ func (p *Parser) resetLine() {
 	l := &p.line
 	l.Ignored = 0
 	l.Origin = Origin{}
-	l.Sample.Values = p.one[:]
-	l.Sample.Text = nil
-	l.Sample.Rate = 1
-	l.Sample.Time = 0
-	l.Sample.Delta = false
+	resetSample(&l.Sample, p.one[:])
 	p.asReset = true
 }
 
+func resetSample(s *metric.Sample, one []float64) {
+	s.Values = one
+	s.Text = nil
+	s.Rate = 1
+	s.Time = 0
+	s.Delta = false
+}
+
 // parseMarked reads a message that starts with an underscore: an event, a check, or just a metric.
-func (p *Parser) parseMarked(msg []byte) Reason {
+func (p *Parser) parseMarked() *Line {
 	p.asReset = false
+	start := p.pos
+	rest := p.buf[start:]
 	switch {
-	case bytes.HasPrefix(msg, eventPrefix):
-		p.line.Kind = EventLine
-		return p.parseEvent(msg)
-	case bytes.HasPrefix(msg, checkPrefix):
-		p.line.Kind = CheckLine
-		return p.parseCheck(msg)
+	case bytes.HasPrefix(rest, eventPrefix):
+		end, _ := p.refuse(start, ReasonNone) // but for its length nothing is known of it yet
+		return p.finish(EventLine, start, end, p.parseEvent(p.buf[start:end]))
+	case bytes.HasPrefix(rest, checkPrefix):
+		end, _ := p.refuse(start, ReasonNone)
+		return p.finish(CheckLine, start, end, p.parseCheck(p.buf[start:end]))
 	default:
-		return p.parseMetric(msg)
+		end, reason := p.parseMetric(&p.line.Sample, &p.one[0])
+		return p.finish(MetricLine, start, end, reason)
 	}
 }
 
