@@ -126,7 +126,7 @@ func TestB153TightLoop(t *testing.T) {
 	flush(t, c)
 	stats := requireLaw(t, c)
 	require.EqualValues(t, n, stats.Sent)
-	require.Less(t, stats.Flushes, uint64(n/100), "packed into few writes")
+	require.Less(t, stats.Flushes, uint64(n/20), "packed into few writes")
 	collector.Wait(n)
 }
 

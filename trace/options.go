@@ -44,8 +44,9 @@ func WithService(name string) Option { return func(o *options) { o.service = nam
 // and 1 MiB for streams and other backends. At most 65507, 65535 and 16 MiB.
 func WithMaxSpan(bytes int) Option { return func(o *options) { o.maxSpan = bytes } }
 
-// WithMemory is how many bytes of encoded spans may wait for the daemon, up to 64 KiB more for each shard that spans are recorded in. What
-// comes when all of it is full is dropped and counted as full. The default is 8 MiB, which is allocated only when it is needed.
+// WithMemory is how many bytes of encoded spans may wait for the daemon, beside one buffer of 64 KiB, or one span that is larger, for each of
+// the shards that spans are recorded in: two a core. What comes when all of it is full is dropped and counted as full. The default is
+// 8 MiB, which is allocated only when it is needed.
 func WithMemory(bytes int) Option { return func(o *options) { o.memory = bytes } }
 
 // WithFlushInterval is how long a span waits at most before it is sent; 48 KiB of them do not wait. The default is 100 ms.

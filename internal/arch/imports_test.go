@@ -25,6 +25,7 @@ var layers = []struct {
 	{"sinks/all", "sinks sinks/*"},
 	{"sinks/*", "sinks sinks/delivery protocol/... ssf internal/..."}, // and what is below the same kind
 	{"trace/...", "trace/... protocol/... ssf internal/invariants"},
+	{"examples/*", "trace/... ssf"},
 	{"protocol/metric", "internal/..."},
 	{"protocol/...", "protocol/... ssf internal/..."},
 	{"ssf", "internal/..."},

@@ -93,7 +93,7 @@ func TestDaemonIsAway(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	require.Error(t, c.Close(ctx))
-	require.Less(t, time.Since(start), time.Second)
+	require.Less(t, time.Since(start), 5*time.Second)
 	require.ErrorContains(t, c.Close(within(t)), "1 packets")
 	require.EqualValues(t, 1, requireLaw(t, c).Dropped[trace.ReasonShutdown])
 }
