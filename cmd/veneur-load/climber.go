@@ -159,7 +159,7 @@ func (c *climber) confirm(ctx context.Context, l *load, rate float64, free bool)
 		if free && try == 0 {
 			full.rate = 0
 		}
-		full.duration = c.options.scale.interval
+		full.duration, full.lossless = c.options.scale.interval, true
 		m, err := measure(ctx, d.endpoint, full, c.judge(l))
 		if err != nil {
 			return row{}, err

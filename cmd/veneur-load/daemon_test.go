@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -150,6 +153,20 @@ func TestAnInterrupt(t *testing.T) {
 	var out, err strings.Builder
 	require.Equal(t, exitFailure, run(ctx, []string{"-veneur", os.Args[0], "-rate", "100", "-duration", "1h"}, &out, &err))
 	require.Contains(t, err.String(), "context canceled")
+}
+
+func TestDropsEndALoad(t *testing.T) {
+	drops := 5
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "veneur_ingest_kernel_drops_total{listener=\"a\"} %d\n", drops)
+		drops++
+	}))
+	defer server.Close()
+	a := newAdmin(server.URL)
+	defer a.close()
+	ctx, found := context.WithCancel(t.Context())
+	watchDrops(ctx, a, counters{KernelDrops: 5}, found)
+	require.Equal(t, 7, drops, "five are no more than before, six are")
 }
 
 func TestLadder(t *testing.T) {

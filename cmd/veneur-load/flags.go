@@ -90,7 +90,7 @@ func (o *options) flagSet() *flag.FlagSet {
 	f.BoolVar(&o.ladder, "ladder", false, "find the fastest loss-free rate of a daemon (-veneur) under several loads, and print a table")
 	f.StringVar(&o.only, "only", "", "with -ladder: the loads whose names match this `regexp`")
 	f.StringVar(&o.write, "write", "", "with -ladder: put the table into this Markdown `file`, too")
-	f.DurationVar(&o.budget, "budget", 6*time.Minute, "with -ladder: begin no load after this time")
+	f.DurationVar(&o.budget, "budget", 7*time.Minute, "with -ladder: begin no load after this time")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	return f
 }

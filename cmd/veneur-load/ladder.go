@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -87,27 +88,13 @@ func (o *options) climb(ctx context.Context, stdout, stderr io.Writer) (exact bo
 		o.daemon.readers = 1
 	}
 	out := ladder{Machine: machine(), Date: begin.UTC().Format(time.DateOnly), Rows: []row{}, Skipped: []string{}}
-	for _, r := range rungs() {
-		if !o.rungs.MatchString(r.name) {
-			continue
-		}
-		if time.Since(begin) > o.budget {
-			out.Skipped = append(out.Skipped, r.name)
-			continue
-		}
-		c := climber{rung: r, options: o}
-		found, err := c.climb(ctx)
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", r.name, err)
-		}
-		fmt.Fprintf(stderr, "%-12s %11s %s/s, %.3f CPU s a million, lost %d, totals %s\n", r.name, grouped(uint64(found.Rate)), found.Unit,
-			found.PerMessage, found.Lost, found.totals())
-		out.Rows, out.Revision = append(out.Rows, found), c.revision
-	}
 	if o.rungs.MatchString(stallRung) {
-		if err := o.climbStalls(ctx, begin, &out, stderr); err != nil {
+		if err := o.climbStalls(ctx, &out, stderr); err != nil {
 			return false, fmt.Errorf("%s: %w", stallRung, err)
 		}
+	}
+	if err := o.climbRungs(ctx, begin, &out, stderr); err != nil {
+		return false, err
 	}
 	if o.json {
 		err = writeIndented(stdout, out)
@@ -118,4 +105,31 @@ func (o *options) climb(ctx context.Context, stdout, stderr io.Writer) (exact bo
 		err = writeSection(o.write, out.markdown())
 	}
 	return out.exact(), err
+}
+
+// climbRungs does the loads with few series first: those with many take longest, and are what there is no time for if there is not.
+func (o *options) climbRungs(ctx context.Context, begin time.Time, out *ladder, stderr io.Writer) error {
+	all := rungs()
+	byCost := slices.Clone(all)
+	slices.SortStableFunc(byCost, func(a, b rung) int { return a.series - b.series })
+	place := func(name string) int { return slices.IndexFunc(all, func(r rung) bool { return r.name == name }) }
+	for _, r := range byCost {
+		if !o.rungs.MatchString(r.name) {
+			continue
+		}
+		if time.Since(begin) > o.budget {
+			out.Skipped = append(out.Skipped, r.name)
+			continue
+		}
+		c := climber{rung: r, options: o}
+		found, err := c.climb(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		fmt.Fprintf(stderr, "%-12s %11s %s/s, %.3f CPU s a million, lost %d, totals %s\n", r.name, grouped(uint64(found.Rate)), found.Unit,
+			found.PerMessage, found.Lost, found.totals())
+		out.Rows, out.Revision = append(out.Rows, found), c.revision
+	}
+	slices.SortFunc(out.Rows, func(a, b row) int { return place(a.Name) - place(b.Name) })
+	return nil
 }

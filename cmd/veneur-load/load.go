@@ -19,6 +19,7 @@ type load struct {
 	duration time.Duration // after which to end in any case
 	holds    bool          // note sends that had to wait, and flushes
 	tail     time.Duration // to wait afterwards for the end of a flush
+	lossless bool          // end as soon as the kernel has dropped something: nobody wants to know the rest
 }
 
 // sent is what became of a load on this side.

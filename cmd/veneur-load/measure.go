@@ -21,31 +21,56 @@ func measure(ctx context.Context, e endpoint, l *load, j *judge) (m measured, er
 		return m, err
 	}
 	m.before = e.usage()
-	stopWatching := func() {}
+	sending, enough := context.WithCancel(ctx)
+	defer enough()
+	stopFlushes, stopDrops := func() {}, func() {}
 	if l.holds {
-		watching, cancel := context.WithCancel(ctx)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			m.flushes = watchFlushes(watching, e.admin)
-		}()
-		stopWatching = func() {
-			_ = wait(ctx, l.tail) // when it is cut short so is the measurement
-			cancel()
-			<-done
-		}
+		stopFlushes = aside(ctx, func(ctx context.Context) { m.flushes = watchFlushes(ctx, e.admin) })
 	}
-	m.sent, err = l.run(ctx)
+	if l.lossless {
+		stopDrops = aside(sending, func(ctx context.Context) { watchDrops(ctx, e.admin, before, enough) })
+	}
+	m.sent, err = l.run(sending)
+	stopDrops()
 	if err == nil {
 		m.got, err = settle(ctx, e.admin, before, &m.sent.tally, j)
 		m.problems = j.received(&m.sent.tally, m.got)
 	}
-	stopWatching()
+	if l.holds && err == nil {
+		err = wait(ctx, l.tail)
+	}
+	stopFlushes()
 	m.after = e.usage()
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return m, err
+}
+
+// aside runs f until stop is called, which waits for its end.
+func aside(ctx context.Context, f func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// dropPoll is how often a daemon is asked whether anything was dropped.
+const dropPoll = 500 * time.Millisecond
+
+// watchDrops asks the daemon until ctx is done, and calls found when the kernel has dropped more than before.
+func watchDrops(ctx context.Context, a *admin, before counters, found func()) {
+	for wait(ctx, dropPoll) == nil {
+		if now, err := a.counters(ctx); err == nil && now.KernelDrops > before.KernelDrops {
+			found()
+		}
+	}
 }
 
 // revision returns that of the daemon's source.
