@@ -22,6 +22,9 @@ func TestKnownKeysDoNotAllocate(t *testing.T) {
 				t.Fatal("not applied")
 			}
 		}
+		if d.addPackets(d.tables[0], [][]byte{packet}) == 0 {
+			t.Fatal("not added")
+		}
 	}
 	for range 600 { // past the sizes at which a digest still grows
 		add()

@@ -23,16 +23,34 @@ func packets(n int) [][]byte {
 	return all
 }
 
-func (d *daemon) addPacket(table *Table, packet []byte) (n int) {
-	d.parser.Reset(packet, 1)
-	for line := d.parser.Next(); line != nil; line = d.parser.Next() {
-		if table.Add(&line.Sample, 1, 0) != Applied {
-			d.tb.Fatal("not applied")
+// addPackets adds packets the way that ingest does, and returns how many lines they had.
+func (d *daemon) addPackets(table *Table, packets [][]byte) (n int) {
+	for i, packet := range packets {
+		d.parser.Reset(packet, 1)
+		for {
+			if line := d.parser.Fill(&d.batch); line != nil {
+				d.tb.Fatal("no metric")
+			}
+			full := d.batch.Full()
+			if !full && i < len(packets)-1 {
+				break // the next packet is of the same receive call
+			}
+			for _, outcome := range d.addBatch(table, 1, 0) {
+				if outcome != Applied {
+					d.tb.Fatal("not applied")
+				}
+				n++
+			}
+			if !full {
+				break
+			}
 		}
-		n++
 	}
 	return n
 }
+
+// packetsPerCall is how many packets one receive call brings.
+const packetsPerCall = 64
 
 // BenchmarkTableAdd parses, looks up and adds. An operation is a sample.
 func BenchmarkTableAdd(b *testing.B) {
@@ -45,14 +63,15 @@ func BenchmarkTableAdd(b *testing.B) {
 			all := packets(bb.series)
 			size := 0
 			for _, packet := range all {
-				d.addPacket(d.tables[0], packet)
 				size += len(packet)
 			}
+			d.addPackets(d.tables[0], all)
 			b.SetBytes(int64(size / bb.series))
 			b.ReportAllocs()
 			b.ResetTimer()
-			for i, n := 0, 0; n < b.N; i++ {
-				n += d.addPacket(d.tables[0], all[i%len(all)])
+			for i, n := 0, 0; n < b.N; i += packetsPerCall {
+				first := i % len(all)
+				n += d.addPackets(d.tables[0], all[first:min(first+packetsPerCall, len(all))])
 			}
 		})
 	}
@@ -67,9 +86,7 @@ func BenchmarkLaneMerge(b *testing.B) {
 	for n := 0; n < b.N; n += series * lanes {
 		b.StopTimer()
 		for _, table := range d.tables {
-			for _, packet := range all {
-				d.addPacket(table, packet)
-			}
+			d.addPackets(table, all)
 			table.Flip()
 		}
 		b.StartTimer()

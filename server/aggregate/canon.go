@@ -25,20 +25,13 @@ type canon struct {
 }
 
 // seeds are the keys of this process's hashes, so that nobody outside can aim at a slot.
-type seeds struct{ name, tags, lo, hi maphash.Seed }
-
-func newSeeds() *seeds {
-	return &seeds{maphash.MakeSeed(), maphash.MakeSeed(), maphash.MakeSeed(), maphash.MakeSeed()}
+type seeds struct {
+	key          keyHash
+	name, lo, hi maphash.Seed
 }
 
-// key returns the hash of a key, and that of its name alone.
-func (s *seeds) key(m meta, name, tags []byte) (key, ofName uint64) {
-	ofName = maphash.Bytes(s.name, name)
-	key = ofName ^ uint64(m)*0x9e3779b97f4a7c15
-	if len(tags) > 0 {
-		key += maphash.Bytes(s.tags, tags)
-	}
-	return key, ofName
+func newSeeds() *seeds {
+	return &seeds{newKeyHash(), maphash.MakeSeed(), maphash.MakeSeed(), maphash.MakeSeed()}
 }
 
 func (s *seeds) nameHash(name []byte) uint64 { return maphash.Bytes(s.name, name) }
@@ -71,7 +64,7 @@ func (c *canon) read(s *metric.Sample) bool {
 }
 
 // identity returns what identifies the series of the sample last read.
-func (c *canon) identity(s *metric.Sample, name uint64) identity {
+func (c *canon) identity(s *metric.Sample) identity {
 	class := s.Kind.Class()
 	b := append(c.scratch[:0], byte(class), byte(c.scope))
 	b = appendCounted(b, c.sinkOnly)
@@ -89,7 +82,7 @@ func (c *canon) identity(s *metric.Sample, name uint64) identity {
 		hi:    uint32(maphash.Bytes(c.seeds.hi, b)),
 		class: class,
 		scope: c.scope,
-		name:  name,
+		name:  c.seeds.nameHash(s.Name),
 		base:  c.seeds.base(s.Name),
 	}
 }

@@ -38,7 +38,7 @@ func (s *sum) value() float64 {
 
 // addCounter adds a sample to a counter's words. Each value stands for value divided by rate.
 func (t *Table) addCounter(words *[2]uint64, s *metric.Sample) {
-	total := sum{math.Float64frombits(words[0]), math.Float64frombits(words[1])}
+	total := counterOf(words)
 	for _, v := range s.Values {
 		if s.Rate != 1 {
 			v /= s.Rate
@@ -47,9 +47,11 @@ func (t *Table) addCounter(words *[2]uint64, s *metric.Sample) {
 			t.gens[t.cur].saturated++
 		}
 	}
-	words[0], words[1] = math.Float64bits(total.hi), math.Float64bits(total.lo)
+	*words = total.words()
 	t.law.applied(len(s.Values))
 }
+
+func (s *sum) words() [2]uint64 { return [2]uint64{math.Float64bits(s.hi), math.Float64bits(s.lo)} }
 
 func counterOf(words *[2]uint64) sum {
 	return sum{math.Float64frombits(words[0]), math.Float64frombits(words[1])}

@@ -23,6 +23,8 @@ type daemon struct {
 	c         *Collector
 	telemetry *telemetry.Registry
 	parser    dogstatsd.Parser
+	batch     dogstatsd.Batch
+	outcomes  [dogstatsd.BatchLen]Outcome
 	stamp     int64
 }
 
@@ -52,14 +54,30 @@ func (d *daemon) addTo(lane int, lines string) Outcome {
 	return d.addAt(lane, d.stamp, lines)
 }
 
+// addAt takes the way of ingest.
 func (d *daemon) addAt(lane int, stamp int64, lines string) (last Outcome) {
 	d.tb.Helper()
 	d.parser.Reset([]byte(lines), 1_700_000_000)
-	for line := d.parser.Next(); line != nil; line = d.parser.Next() {
-		require.Equal(d.tb, dogstatsd.MetricLine, line.Kind, "%s: %v", line.Raw, line.Reason)
-		last = d.tables[lane].Add(&line.Sample, stamp, uint16(lane))
+	for {
+		line := d.parser.Fill(&d.batch)
+		require.Nil(d.tb, line)
+		full := d.batch.Full()
+		if outcomes := d.addBatch(d.tables[lane], stamp, uint16(lane)); len(outcomes) > 0 {
+			last = outcomes[len(outcomes)-1]
+		}
+		if !full {
+			return last
+		}
 	}
-	return last
+}
+
+// addBatch adds what is in the batch and empties it.
+func (d *daemon) addBatch(table *Table, stamp int64, listener uint16) []Outcome {
+	samples := d.batch.Samples()
+	outcomes := d.outcomes[:len(samples)]
+	table.AddBatch(samples, outcomes, stamp, listener)
+	d.batch.Reset()
+	return outcomes
 }
 
 func (d *daemon) collect() *Interval {

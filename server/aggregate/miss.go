@@ -10,7 +10,6 @@ import (
 type newKey struct {
 	hash uint64
 	meta meta
-	name uint64 // hash of the name
 }
 
 // addNew adds a sample whose key the table does not know: it takes the key in, or, past a bound, adds the sample without.
@@ -48,7 +47,7 @@ func (t *Table) own(s *metric.Sample, key newKey, overflow bool) (uint32, verdic
 		return 0, overAll
 	}
 	textLen := len(s.Name) + len(s.Tags)
-	identity := t.canon.identity(s, key.name)
+	identity := t.canon.identity(s)
 	id, v := t.in.resolve(t, &identity, textLen, overflow)
 	if v != admitted {
 		return 0, v
@@ -78,13 +77,13 @@ func (t *Table) addOver(s *metric.Sample, stamp int64, listener uint16, key newK
 		return RefusedSeriesLimit
 	}
 	m := metaOf(over)
-	hash, name := t.seeds.key(m, over.Name, over.Tags)
+	hash := t.seeds.key.of(m, over.Name, over.Tags)
 	_, n := t.store.find(hash, m, over.Name, over.Tags)
 	if n == 0 {
 		if !t.canon.read(over) {
 			return RefusedSeriesLimit
 		}
-		if n, v = t.own(over, newKey{hash, m, name}, true); v != admitted {
+		if n, v = t.own(over, newKey{hash, m}, true); v != admitted {
 			return RefusedSeriesLimit
 		}
 	}

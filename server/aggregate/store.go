@@ -1,5 +1,7 @@
 package aggregate
 
+import "encoding/binary"
+
 // store holds the entries of a table. It is exchanged as a whole when most of it has become empty.
 type store struct {
 	ids     *ids // which the numbers of series belong to
@@ -17,7 +19,10 @@ type entryPage [entriesPerPage]entry
 
 const entriesPerPage = 512 // 32 KiB
 
-func newStore(ids *ids) store { return store{ids: ids, index: newIndex(), used: 1} }
+func newStore(ids *ids) store {
+	// The entry numbered 0 is free for ever, and stands for none.
+	return store{ids: ids, index: newIndex(), pages: []*entryPage{new(entryPage)}, used: 1}
+}
 
 // entry returns the entry of a number.
 func (s *store) entry(n uint32) *entry { return &s.pages[n/entriesPerPage][n%entriesPerPage] }
@@ -37,14 +42,38 @@ func (s *store) find(hash uint64, m meta, name, tags []byte) (*entry, uint32) {
 		}
 		n := slot & maxNumber
 		e := s.entry(n)
-		if e.hash != hash || e.meta&metaKey != m || int(e.nameLen) != len(name) || int(e.tagsLen) != len(tags) {
-			continue
-		}
-		text := textAt(s.texts.pages, e.key, len(name)+len(tags))
-		if string(text[:len(name)]) == string(name) && string(text[len(name):]) == string(tags) {
+		if e.hash == hash && e.meta&metaKey == m && s.isKey(e, name, tags) {
 			return e, n
 		}
 	}
+}
+
+// isKey says whether the text of an entry is name and tags.
+func (s *store) isKey(e *entry, name, tags []byte) bool {
+	if int(e.nameLen) != len(name) || int(e.tagsLen) != len(tags) {
+		return false
+	}
+	text := textAt(s.texts.pages, e.key, len(name)+len(tags))
+	a, b := text[:len(name)], text[len(name):]
+	if len(name) < 8 || len(tags) < 16 {
+		return string(a) == string(name) && string(b) == string(tags)
+	}
+	// Two calls to compare memory would take twice as long.
+	var differ uint64
+	for i := 0; i < len(name)-8; i += 8 {
+		differ |= binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(name[i:])
+	}
+	a, name = a[len(name)-8:], name[len(name)-8:]
+	differ |= binary.LittleEndian.Uint64(a) ^ binary.LittleEndian.Uint64(name)
+	for i := 0; i < len(tags)-16; i += 16 {
+		x, y := b[i:i+16], tags[i:i+16]
+		differ |= binary.LittleEndian.Uint64(x) ^ binary.LittleEndian.Uint64(y)
+		differ |= binary.LittleEndian.Uint64(x[8:]) ^ binary.LittleEndian.Uint64(y[8:])
+	}
+	b, tags = b[len(tags)-16:], tags[len(tags)-16:]
+	differ |= binary.LittleEndian.Uint64(b) ^ binary.LittleEndian.Uint64(tags)
+	differ |= binary.LittleEndian.Uint64(b[8:]) ^ binary.LittleEndian.Uint64(tags[8:])
+	return differ == 0
 }
 
 // insert makes an entry for a key that has none. The caller sets what it is.

@@ -22,6 +22,7 @@ type Table struct {
 	sketches spares[sketch]
 	stand    metric.Sample // the key of an overflow series
 	scratch  []byte        // its tags
+	batch    batch
 
 	old   *store // being left, entry by entry; nil most of the time
 	next  *ids   // to start afresh with at the next flip; nil most of the time
@@ -60,17 +61,22 @@ const firstInterval = 1
 // nanoseconds on one clock for all lanes that never goes back, the same for all of a receive call: the gauge of the latest wins. listener says where it came in, for the report of who
 // exceeds a limit. It does not allocate when the key is known.
 func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
-	m := metaOf(s)
-	hash, name := t.seeds.key(m, s.Name, s.Tags)
-	e, n := t.store.find(hash, m, s.Name, s.Tags)
+	key := newKey{meta: metaOf(s)}
+	key.hash = t.seeds.key.of(key.meta, s.Name, s.Tags)
+	e, n := t.store.find(key.hash, key.meta, s.Name, s.Tags)
+	return t.addTo(e, n, s, stamp, listener, key)
+}
+
+// addTo adds a sample whose key has the entry e, numbered n, or none.
+func (t *Table) addTo(e *entry, n uint32, s *metric.Sample, stamp int64, listener uint16, key newKey) Outcome {
 	var outcome Outcome
 	switch {
 	case e == nil:
-		outcome = t.addNew(s, stamp, listener, newKey{hash, m, name})
+		outcome = t.addNew(s, stamp, listener, key)
 	case e.meta&metaAlias == 0:
 		outcome = t.apply(e, n, s, stamp)
 	default:
-		outcome = t.addAlias(e, n, s, stamp, listener, newKey{hash, m, name})
+		outcome = t.addAlias(e, n, s, stamp, listener, key)
 	}
 	if invariants.Enabled {
 		t.law.sample(s, outcome)
