@@ -27,7 +27,7 @@ func (r *rig) pour(n int, text []byte) {
 // However many clients send as much as a message may have and never end it, they hold no more than the budget together, and those who send
 // little are heard.
 func TestBuffersOfAllConnectionsAreBounded(t *testing.T) {
-	const limit, clients, size = 32 << 20, 20, 9 << 20
+	const limit, clients, size = 24 << 20, 12, 9 << 20
 	tests := []struct {
 		name, unfinished, finished, arrived, protocol string
 		config                                        Config

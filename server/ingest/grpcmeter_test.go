@@ -96,13 +96,13 @@ func prefix(length int) []byte { return binary.BigEndian.AppendUint32([]byte{0},
 
 // However many calls never end, they hold no more than the budget together, however small their frames are, and small calls get through.
 func TestCallsOfAllConnectionsAreBounded(t *testing.T) {
-	const limit, clients, calls, size = 32 << 20, 16, 4, 1 << 20
+	const limit, clients, calls, size = 12 << 20, 10, 4, 1 << 20
 	a := newAuthority(t)
 	for _, tt := range []struct {
 		name      string
 		secure    bool
 		frameSize int
-	}{{"large frames", false, 16 << 10}, {"large frames over TLS", true, 16 << 10}, {"small frames", false, 10}} {
+	}{{"large frames", false, 16 << 10}, {"large frames over TLS", true, 16 << 10}, {"small frames", false, 40}} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := grpcAt("127.0.0.1:0")
 			c.MaxStreamBufferBytes = limit

@@ -28,12 +28,14 @@ type intake struct {
 	log   *telemetry.LogSampler
 	start time.Time // which stamps count from: a step of the wall clock must not put the last value of a gauge before the first
 
-	parser  dogstatsd.Parser
-	tags    metric.TagSet
-	decoder ssf.Decoder
-	deriver *derive.Deriver
-	spans   SpanSink
-	extend  []ssf.Tag // set on every span that is passed on
+	parser   dogstatsd.Parser
+	batch    dogstatsd.Batch // metrics read and not yet added; empty by end
+	outcomes [dogstatsd.BatchLen]aggregate.Outcome
+	tags     metric.TagSet
+	decoder  ssf.Decoder
+	deriver  *derive.Deriver
+	spans    SpanSink
+	extend   []ssf.Tag // set on every span that is passed on
 
 	src    *source
 	stamp  int64 // when the batch was received, nanoseconds since start
@@ -53,8 +55,9 @@ func (in *intake) begin(src *source, received time.Time) {
 	in.parser.GaugeDeltas = src.gaugeDeltas
 }
 
-// end accounts for the batch.
+// end adds what still waits to be, and accounts for the batch. Until then all that was handed over must stay as it is.
 func (in *intake) end() {
+	in.addBatch()
 	in.counts.addTo(in.stats, in.src)
 	if in.src.ssf {
 		in.decoder.Release()
@@ -100,9 +103,37 @@ func (in *intake) block(data []byte, truncated bool) {
 		data = data[:whole]
 	}
 	in.parser.Reset(data, in.now)
-	for line := in.parser.Next(); line != nil; line = in.parser.Next() {
-		in.line(line)
+	for {
+		line := in.parser.Fill(&in.batch)
+		switch {
+		case line != nil:
+			if line.Kind != dogstatsd.RefusedLine {
+				in.addBatch() // which came before
+			}
+			in.line(line)
+		case in.batch.Full():
+			in.addBatch()
+		default:
+			return // the next datagram of the call may fill it
+		}
 	}
+}
+
+// addBatch puts the metrics of the batch into the table.
+func (in *intake) addBatch() {
+	samples := in.batch.Samples()
+	outcomes := in.outcomes[:len(samples)]
+	in.lane.table.AddBatch(samples, outcomes, in.stamp, in.src.id)
+	in.counts.lines += uint64(len(samples))
+	for i := range samples {
+		if reason := in.account(&samples[i], outcomes[i], fromLine); reason != dogstatsd.ReasonNone {
+			in.refuseLine(reason, in.batch.Raw(i))
+			continue
+		}
+		in.counts.metricLines++
+		in.counts.ignored += uint64(in.batch.Ignored(i))
+	}
+	in.batch.Reset()
 }
 
 func (in *intake) count(data []byte) {
@@ -159,7 +190,11 @@ var refusedLineMessages = func() (messages [dogstatsd.NumReasons]string) {
 
 // add puts a sample into the table and counts it, or says why the table refused it.
 func (in *intake) add(s *metric.Sample, from origin) dogstatsd.Reason {
-	outcome := in.lane.table.Add(s, in.stamp, in.src.id)
+	return in.account(s, in.lane.table.Add(s, in.stamp, in.src.id), from)
+}
+
+// account counts a sample by what the table made of it, or says why it refused it.
+func (in *intake) account(s *metric.Sample, outcome aggregate.Outcome, from origin) dogstatsd.Reason {
 	f := applied
 	switch outcome {
 	case aggregate.Applied:
