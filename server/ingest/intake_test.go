@@ -47,6 +47,31 @@ func TestWhatTheTableRefusesCountsAsRefused(t *testing.T) {
 	r.requireLaws()
 }
 
+// Metrics are added many at a time. Lines of one receive call take effect in their order nonetheless, over the borders of datagrams, and
+// with others between them.
+func TestLinesTakeEffectInOrder(t *testing.T) {
+	r := build(t, statsd(loopback))
+	in := r.in.newIntake()
+	r.collector = aggregate.NewCollector(r.in.settings.Interner, []*aggregate.Table{in.lane.Table()})
+	var packets []packet
+	last := 0
+	for _, lines := range []int{1, 63, 64, 65, 3, 500} {
+		var b strings.Builder
+		for range lines {
+			last++
+			fmt.Fprintf(&b, "g:%d|g|#x\n%s", last, []string{"", "bad\n", "_e{1,1}:t|x\n", "_sc|n|0\n", "_:1|c\n"}[last%5])
+		}
+		packets = append(packets, packet{data: []byte(b.String())}, packet{data: []byte("g:-1|g|#x\ng:1|c")})
+	}
+	packets = append(packets, packet{data: fmt.Appendf(nil, "g:%d|g|#x\ng:-1|g|#x\ncut:1|", last), truncated: true}, packet{data: fmt.Appendf(nil, "g:%d|g|#x", last)})
+	in.datagrams(newSource(0, loopback, false, false, r.reg), packets, time.Now())
+	got := r.flush()
+	require.EqualValues(t, last, got.values["g{x}"], "%v", got.values)
+	require.EqualValues(t, 6, got.values["g"])
+	require.Zero(t, len(in.batch.Samples()))
+	r.requireLaws()
+}
+
 func TestIgnoredFieldsAreCounted(t *testing.T) {
 	r := build(t, statsd(loopback))
 	r.in.newIntake().datagrams(newSource(0, loopback, false, false, r.reg), []packet{{data: []byte("a:1|c|x:1||c:ci-a\nbad|x:1|c")}}, time.Now())
