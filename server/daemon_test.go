@@ -81,6 +81,7 @@ ssf_listen_addresses: ["udp://127.0.0.1:0", "tcp://127.0.0.1:0"]
 indicator_span_timer_name: indicator.timer
 objective_span_timer_name: objective.timer
 extend_tags: ["region:eu"]
+tags_exclude: [private, "user|out"]
 percentiles: [0.5]
 metric_sinks: [{kind: localfile, name: out, config: {path: `+metrics+`}}]
 span_sinks: [{kind: localfile, name: out, config: {path: `+spans+`}}]`)
@@ -93,7 +94,7 @@ span_sinks: [{kind: localfile, name: out, config: {path: `+spans+`}}]`)
 	write(&ssf.SSFSpan{
 		TraceId: 1 << 60, Id: 2, ParentId: -3, Name: "op", Service: "svc", Error: true, Indicator: true,
 		StartTimestamp: start, EndTimestamp: start + 16_777_217, // one more than a float32 can hold
-		Tags: []ssf.Tag{{Key: "ssf_objective", Value: "goal"}, {Key: "user", Value: "u1"}},
+		Tags: []ssf.Tag{{Key: "ssf_objective", Value: "goal"}, {Key: "private", Value: "x"}, {Key: "user", Value: "u1"}},
 		Metrics: []ssf.SSFSample{
 			ssf.Count("samples.count", 2, map[string]string{"k": "v,w"}, ssf.SampleRate(0.5)),
 			ssf.Status("samples.check", ssf.SSFSample_CRITICAL, nil, ssf.Message("down")),

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"cmp"
 	_ "embed" // for the configuration without a file
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/veneurd/veneur/internal/config"
@@ -44,7 +46,19 @@ func decode(doc *config.Document, environ []string) (Config, []string, error) {
 	for _, w := range append(doc.Warnings(), fromEnv...) {
 		warnings = append(warnings, w.String())
 	}
+	slices.SortStableFunc(faults, func(a, b config.Fault) int { return cmp.Compare(a.Line, b.Line) })
 	return c, warnings, faults.Err()
+}
+
+// Idle says what a valid configuration leaves out without which the daemon does nothing, or throws away what it does.
+func (c *Config) Idle() (warnings []string) {
+	if i := &c.Ingest; len(i.StatsdListenAddresses)+len(i.SSFListenAddresses)+len(i.GRPCListenAddresses) == 0 {
+		warnings = append(warnings, "nothing is listened to: statsd_listen_addresses, ssf_listen_addresses and grpc_listen_addresses are empty")
+	}
+	if len(c.MetricSinks) == 0 {
+		warnings = append(warnings, "metric_sinks: none is listed: every metric is thrown away")
+	}
+	return warnings
 }
 
 // lookup finds a variable in an environment; of two of one name the last counts.

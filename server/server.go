@@ -63,12 +63,13 @@ func New(c Config, d Deps) (*Server, error) {
 	}
 	interner := aggregate.NewInterner(aggregate.Settings{Config: c.Aggregate, Telemetry: d.Telemetry, Log: d.Log})
 	s.ingest, err = ingest.New(ingest.Settings{
-		Config:     c.Ingest,
-		ExtendTags: c.Aggregate.ExtendTags,
-		Interner:   interner,
-		Spans:      s.sinks.fanout(),
-		Telemetry:  d.Telemetry,
-		Log:        d.Log,
+		Config:       c.Ingest,
+		ExtendTags:   c.Aggregate.ExtendTags,
+		ExcludedTags: excludedEverywhere(c.Aggregate.TagsExclude),
+		Interner:     interner,
+		Spans:        s.sinks.fanout(),
+		Telemetry:    d.Telemetry,
+		Log:          d.Log,
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/veneurd/veneur/internal/config"
@@ -124,6 +125,11 @@ func deliverySettings(c *Config, d Deps, sort, name string) delivery.Settings {
 		Telemetry:    d.Telemetry,
 		DrainTimeout: sinkDrain,
 	}
+}
+
+// excludedEverywhere returns the tags_exclude entries that name no sink.
+func excludedEverywhere(entries []string) []string {
+	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return strings.Contains(entry, "|") })
 }
 
 // excludedFor returns the tag keys of the tags_exclude entries that name the sink: "key|sink|sink".

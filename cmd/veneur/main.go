@@ -11,7 +11,8 @@ import (
 func main() {
 	// Who reads the tables on standard output may go away (veneur | head). That is one sink failing, and no reason to end.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A hangup is a stop too: whoever closes the terminal would otherwise lose the last interval and leave socket files behind.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }

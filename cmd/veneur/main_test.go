@@ -181,7 +181,7 @@ func TestWithoutAFileItPrintsWhatArrives(t *testing.T) {
 }
 
 func TestB125TheLastIntervalIsFlushedAtAStop(t *testing.T) {
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out.ndjson")
 			p := start(t, nil, "-f", file(t, `
@@ -309,7 +309,7 @@ func TestB113ValidateOpensNothing(t *testing.T) {
 	config := file(t, `
 statsd_listen_addresses: ["udp://`+addr+`"]
 metric_sinks: [{kind: localfile, config: {path: /no/such/folder/out}}]`)
-	for _, flag := range []string{"-validate-config", "-validate-config-strict"} {
+	for _, flag := range []string{"-validate-config", "-validate-config-strict"} { // nothing is printed either
 		code, stdout, stderr := do(t, nil, "-f", config, flag)
 		require.Equal(t, 0, code, "%s", stderr)
 		require.Empty(t, stdout+stderr)
@@ -327,7 +327,7 @@ func TestB115FaultsAreShownAtOnce(t *testing.T) {
 		{"B116 interval", "interval: -1s", "line 1: interval: -1s is not between"},
 		{"B118 address", `statsd_listen_addresses: ["http://x:1"]`, "line 1: statsd_listen_addresses[0]"},
 		{"forwarding", "forward_address: global:8128", "line 1: forward_address: forwarding to a global daemon comes with version"},
-		{"sources", "sources: []", "line 1: sources: "},
+		{"sources", "sources: [{kind: openmetrics}]", "line 1: sources: "},
 		{"B121 a key twice", "interval: 1s\ninterval: 2s", "line 2:"},
 		{"B121 a tab", "interval:\n\t- x", "line 2:"},
 		{"B121 nothing", "", "empty"},
@@ -359,11 +359,25 @@ metric_sinks:
 	require.Regexp(t, `line 5: metric_sinks\[0\]\.config.*expire_after`, stderr)
 }
 
+func TestADaemonThatWouldDoNothingSaysSo(t *testing.T) {
+	code, _, stderr := do(t, nil, "-f", file(t, "interval: 10s"), "-validate-config-strict")
+	require.Equal(t, 0, code)
+	require.Contains(t, stderr, "nothing is listened to")
+	require.Contains(t, stderr, "metric_sinks: none is listed: every metric is thrown away")
+}
+
+func TestEmptyKeysOfTheOriginalAreAccepted(t *testing.T) {
+	config := "forward_address: \"\"\ngrpc_address: \"\"\nsources: []\n"
+	code, _, stderr := do(t, nil, "-f", file(t, config), "-validate-config")
+	require.Equal(t, 0, code, "%s", stderr)
+	require.Contains(t, stderr, "line 1: forward_address: is empty and can be removed")
+}
+
 func TestStrictTurnsWarningsIntoFaults(t *testing.T) {
 	config := file(t, "num_workers: 4\nmetric_sinks: [{kind: blackhole}]")
 	code, _, stderr := do(t, nil, "-f", config, "-validate-config")
 	require.Equal(t, 0, code)
-	require.Contains(t, stderr, "warning: line 1: num_workers: has no effect: every reader aggregates what it reads")
+	require.Contains(t, stderr, "veneur.yaml: line 1: num_workers: has no effect: every reader aggregates what it reads")
 	code, _, _ = do(t, nil, "-f", config, "-validate-config-strict")
 	require.Equal(t, 1, code)
 }

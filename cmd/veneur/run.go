@@ -47,7 +47,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	}
 	c, warnings, err := server.Load(o.file, environ)
 	for _, w := range warnings {
-		fmt.Fprintln(stderr, "veneur: warning:", w)
+		warn(stderr, o.file, w)
 	}
 	if err != nil {
 		report(stderr, o.file, err)
@@ -55,6 +55,9 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	}
 	if o.strict && len(warnings) > 0 {
 		return exitFailure
+	}
+	for _, w := range c.Idle() {
+		warn(stderr, o.file, w)
 	}
 	switch {
 	case o.healthcheck:
@@ -75,7 +78,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.file, "f", "", "configuration `file`; without one, the built-in defaults print what arrives on 127.0.0.1")
 	flags.BoolVar(&o.validate, "validate-config", false, "check the configuration, build everything it names without opening anything, and exit")
-	flags.BoolVar(&o.strict, "validate-config-strict", false, "the same, and warnings are faults too")
+	flags.BoolVar(&o.strict, "validate-config-strict", false, "the same, and obsolete keys are faults too")
 	flags.BoolVar(&o.print, "print-config", false, "print the whole configuration as it will be used, with secrets hidden, and exit")
 	flags.BoolVar(&o.version, "version", false, "print the version and exit")
 	flags.BoolVar(&o.healthcheck, "healthcheck", false, "ask the daemon at http_address whether it is ready; exit 0 when it is")
@@ -92,6 +95,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, errors.New("unexpected argument")
 	}
 	return o, nil
+}
+
+func warn(stderr io.Writer, file, warning string) {
+	if file != "" {
+		warning = file + ": " + warning
+	}
+	fmt.Fprintln(stderr, "veneur: warning:", warning)
 }
 
 // report prints one line a fault.

@@ -155,6 +155,8 @@ func (d *decoder) structure(n *node, v reflect.Value) {
 func (d *decoder) notAField(c *child, s *schema) {
 	o, rest := match(s.obsolete, c.key)
 	switch {
+	case o != nil && o.Error && c.node.empty():
+		d.doc.warn(d.keyPlace(c, "is empty and can be removed: "+o.Message))
 	case o != nil && o.Error:
 		d.keyFault(c, o.Message)
 	case o != nil:

@@ -30,7 +30,7 @@ func Fields(t reflect.Type) ([]Field, error) {
 type Obsolete struct {
 	Key     string
 	Message string // why it has no effect, or what to do instead
-	Error   bool   // refused; otherwise accepted with a warning
+	Error   bool   // refused unless its value is empty; otherwise accepted with a warning
 }
 
 // obsoleter is implemented by configuration structs that had other keys once.

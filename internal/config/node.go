@@ -52,6 +52,18 @@ func (n *node) find(key string) *child {
 	return nil
 }
 
+// empty says that the value says nothing: null, "", [] or {}.
+func (n *node) empty() bool {
+	switch n.kind {
+	case null:
+		return true
+	case scalar:
+		return n.text == ""
+	default:
+		return len(n.children) == 0
+	}
+}
+
 // merge returns n with the patch applied, sharing what has not changed.
 func (n *node) merge(patch *node) *node {
 	if n == nil || !patch.patch || n.kind != mapping || patch.kind != mapping {

@@ -14,7 +14,7 @@ type Config struct {
 	// ExtendTags are added to every series, event, check and span. One overrides a sender's tags of the same key.
 	ExtendTags []string `yaml:"extend_tags"`
 	// TagsExclude lists keys of tags to remove. An entry "key" acts when a series is first seen, so that series that differ in it alone
-	// are one; an entry "key|sink" or "key|sink|sink" acts for the named sinks only.
+	// are one, and on events, checks and spans; an entry "key|sink" or "key|sink|sink" acts for the named metric sinks only.
 	TagsExclude []string `yaml:"tags_exclude"`
 	// MaxSeries is how many series the daemon holds at most. Samples of further ones go to the overflow series of their name,
 	// which has the one tag veneur_overflow:true; of a name that has no series, counters and sets go to veneur.overflow, and the

@@ -49,6 +49,7 @@ type Flusher struct {
 	ruled  []*output
 	stats  stats
 
+	told    time.Time    // when a conflict was last logged
 	flushed atomic.Int64 // when the last flush ended, since begun
 	begun   time.Time
 }

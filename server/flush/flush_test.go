@@ -3,7 +3,6 @@ package flush
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -43,13 +42,15 @@ type fixture struct {
 	stats *telemetry.Registry
 	got   map[string][]*sinks.Batch
 	stamp int64
+
+	logged strings.Builder // by the goroutine that flushes
 }
 
 func newFixture(t *testing.T, c Config, targets ...Target) *fixture {
 	t.Helper()
 	log := logrus.New()
-	log.SetOutput(io.Discard)
 	f := &fixture{t: t, stats: telemetry.New(), got: map[string][]*sinks.Batch{}}
+	log.SetOutput(&f.logged)
 	interner := aggregate.NewInterner(aggregate.Settings{Config: aggregate.DefaultConfig(), Telemetry: f.stats, Log: log})
 	f.lane = &lane{table: interner.NewTable()}
 	for i := range targets {
@@ -200,6 +201,7 @@ func TestPointsThatMeet(t *testing.T) {
 		{"other tags do not meet", []string{"x:1|c", "x:5|g|#a"}, []string{"x counter 1", "x gauge 5 a"}, 0},
 		{"a counter and the count of a histogram add up", []string{"h.count:2|c", "h:1|h"}, []string{"h.count counter 3", "h.min gauge 1"}, 0},
 		{"a gauge and the min of a histogram: the last stands", []string{"h.min:7|g", "h:1|h"}, []string{"h.count counter 1", "h.min gauge 1"}, 0},
+		{"a gauge and a set: the set stands", []string{"s:7|g", "s:a|s"}, []string{"s gauge 1"}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,6 +209,9 @@ func TestPointsThatMeet(t *testing.T) {
 			f.add(tt.lines...)
 			require.Equal(t, tt.want, f.points("a"))
 			require.Equal(t, tt.conflicting, f.stats.Value("flush.conflicting", "sink:a"))
+			require.Equal(t, strings.Contains(tt.name, "stands"), f.stats.Value("flush.gave_way", "sink:a") == 1)
+			told := tt.conflicting > 0 || strings.Contains(tt.name, "stands")
+			require.Equal(t, told, strings.Contains(f.logged.String(), "level=warning"), "%s", f.logged.String())
 		})
 	}
 }

@@ -1,6 +1,11 @@
 package flush
 
 import (
+	"strconv"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/sinks"
@@ -22,6 +27,8 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 		f.offer(o, others, rendered{
 			list: selected(points.list, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
 			left: selected(points.left, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
+
+			gaveWay: selected(points.gaveWay, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
 		}, t)
 	}
 }
@@ -78,8 +85,34 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	}
 	f.stats.routed[o.index].Add(uint64(len(points.list)))
 	f.stats.conflicting[o.index].Add(uint64(len(points.left)))
+	f.stats.gaveWay[o.index].Add(uint64(len(points.gaveWay)))
+	f.tellConflict(o, points)
 	o.Offer(batch)
 }
+
+// tellConflict names, at most once a minute, a metric of which a value is missing because of another of its name and tags: who sends them has to
+// know which.
+func (f *Flusher) tellConflict(o *output, points rendered) {
+	missing, why := points.left, "a point is left out: another of its name and tags has another type"
+	if len(missing) == 0 {
+		missing, why = points.gaveWay, "a value is replaced: another series gives a gauge of the same name and tags"
+	}
+	now := time.Now()
+	if len(missing) == 0 || !f.told.IsZero() && now.Sub(f.told) < tellPeriod {
+		return
+	}
+	f.told = now
+	f.s.Log.WithFields(logrus.Fields{
+		"sink": o.Name, "metric": strconv.QuoteToASCII(cutText(missing[0].Name)), "type": missing[0].Type.String(), "points": len(missing),
+	}).Warn(why)
+}
+
+const (
+	tellPeriod = time.Minute
+	toldText   = 200 // bytes of a name
+)
+
+func cutText(s string) string { return s[:min(len(s), toldText)] }
 
 func (f *Flusher) routed(o *output, name string, s *metric.Series) bool {
 	return f.router.routed(o.index, name, s.Tags, s.SinkOnly)

@@ -73,8 +73,11 @@ func (r *renderer) histogramNames(name string) []string {
 	return names
 }
 
-// rendered is the points of an interval, and those left out because a point of another type had their name and tags.
-type rendered struct{ list, left []metric.Point }
+// rendered is the points of an interval, those left out because a point of another type had their name and tags, and those that gave way.
+type rendered struct {
+	list, left []metric.Point
+	gaveWay    []metric.Point // gauges whose value gave way to that of another series
+}
 
 // render makes the points of an interval. Where emit is set, it says which columns of a histogram are wanted.
 func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {
@@ -133,6 +136,9 @@ func (m *meeting) add(p metric.Point, contested bool) {
 	case m.list[i].Type != p.Type:
 		m.left = append(m.left, p)
 	default:
+		if p.Type == metric.GaugePoint {
+			m.gaveWay = append(m.gaveWay, m.list[i])
+		}
 		m.list[i].Value = fold(p.Type, m.list[i].Value, p.Value)
 	}
 }

@@ -45,9 +45,14 @@ var (
 	}
 )
 
+var descGaveWay = telemetry.Desc{
+	Name: "flush.gave_way", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"}, Loss: true,
+	Help: "Gauges whose value gave way to that of another series with the same name and tags, such as a gauge x.min to the minimum of a histogram x.",
+}
+
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
-	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting}
+	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting, descGaveWay}
 }
 
 // stats are the handles of a Flusher.
@@ -55,7 +60,7 @@ type stats struct {
 	flushes, skipped, points, somewhere, noSink *telemetry.Metric
 	noSinkChecks, noSinkEvents                  *telemetry.Metric
 	duration, covered                           *telemetry.Metric
-	routed, conflicting                         []*telemetry.Metric // by target
+	routed, conflicting, gaveWay                []*telemetry.Metric // by target
 }
 
 func newStats(r *telemetry.Registry, targets []string) stats {
@@ -74,6 +79,7 @@ func newStats(r *telemetry.Registry, targets []string) stats {
 	for _, target := range targets {
 		s.routed = append(s.routed, r.Counter(&descRouted, target))
 		s.conflicting = append(s.conflicting, r.Counter(&descConflicting, target))
+		s.gaveWay = append(s.gaveWay, r.Counter(&descGaveWay, target))
 	}
 	return s
 }

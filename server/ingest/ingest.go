@@ -23,10 +23,12 @@ import (
 type Settings struct {
 	Config     Config // valid
 	ExtendTags []string
-	Interner   *aggregate.Interner
-	Spans      SpanSink // nil when spans go nowhere
-	Telemetry  *telemetry.Registry
-	Log        logrus.FieldLogger
+	// ExcludedTags are keys of tags that spans lose before they are passed on; those of samples the interner takes away.
+	ExcludedTags []string
+	Interner     *aggregate.Interner
+	Spans        SpanSink // nil when spans go nowhere
+	Telemetry    *telemetry.Registry
+	Log          logrus.FieldLogger
 }
 
 // Ingest is every listener of a daemon and the lanes that they fill.
@@ -156,6 +158,7 @@ func (i *Ingest) newIntake() *intake {
 		start:       i.start,
 		spans:       i.settings.Spans,
 		extend:      i.extend,
+		exclude:     i.settings.ExcludedTags,
 		ssfMessages: map[ssfMessage]string{},
 	}
 	in.counts.refusedSSF = map[ssf.Reason]uint64{}

@@ -36,6 +36,7 @@ type intake struct {
 	deriver  *derive.Deriver
 	spans    SpanSink
 	extend   []ssf.Tag // set on every span that is passed on
+	exclude  []string  // keys of tags taken from it
 
 	src    *source
 	stamp  int64 // when the batch was received, nanoseconds since start

@@ -36,6 +36,9 @@ func (in *intake) span(data []byte) error {
 	}
 	in.counts.traceSpans++
 	if in.spans.Wants() {
+		for _, key := range in.exclude {
+			span.DeleteTag(key)
+		}
 		for _, tag := range in.extend {
 			span.SetTag(tag.Key, tag.Value)
 		}

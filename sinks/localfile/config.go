@@ -19,7 +19,8 @@ type Config struct {
 	// Path of the file; it is made when it does not exist and appended to when it does. "-" is standard output. Several sinks, of several
 	// processes too, may share a file.
 	Path string `yaml:"path" alias:"flush_file"`
-	// Format is ndjson, one JSON object a line, or tsv, one line of columns a point.
+	// Format is ndjson, one JSON object a line, or tsv, one line of columns a point. By default it is ndjson, and tsv where a delimiter
+	// is given.
 	Format string `yaml:"format"`
 	// Delimiter stands between the columns of tsv: one character that is no letter, digit or comma; by default a tab.
 	Delimiter string `yaml:"delimiter"`
@@ -34,7 +35,7 @@ type Config struct {
 
 // DefaultConfig returns ndjson without rotation.
 func DefaultConfig() Config {
-	return Config{Format: formatNDJSON, Delimiter: "\t", Mode: "0644", MaxFiles: 5}
+	return Config{Mode: "0644", MaxFiles: 5}
 }
 
 const (
@@ -51,10 +52,16 @@ func (c *Config) Validate() error {
 	if c.Path == "" {
 		faults.Add("path", "must be set: the file to write to, or - for standard output")
 	}
-	if c.Format != formatTSV && c.Format != formatNDJSON {
+	switch c.Format {
+	case "", formatTSV:
+	case formatNDJSON:
+		if c.Delimiter != "" {
+			faults.Add("delimiter", "has no meaning with format ndjson")
+		}
+	default:
 		faults.Add("format", "%q is neither tsv nor ndjson", c.Format)
 	}
-	if !isDelimiter(c.Delimiter) {
+	if c.Delimiter != "" && !isDelimiter(c.Delimiter) {
 		faults.Add("delimiter", "%q is not one character such as a tab, a bar or a semicolon", c.Delimiter)
 	}
 	if _, err := fileMode(c.Mode); err != nil {
@@ -67,6 +74,18 @@ func (c *Config) Validate() error {
 		faults.Add("max_files", "%d is not between 0 and %d", c.MaxFiles, mostFiles)
 	}
 	return faults.Err()
+}
+
+// delimiter returns what stands between the columns of tsv, and ok false for ndjson.
+func (c *Config) delimiter() (r rune, ok bool) {
+	if c.Format == formatNDJSON || c.Format == "" && c.Delimiter == "" {
+		return 0, false
+	}
+	if c.Delimiter == "" {
+		return '\t', true
+	}
+	r, _ = utf8.DecodeRuneInString(c.Delimiter)
+	return r, true
 }
 
 func isDelimiter(s string) bool {

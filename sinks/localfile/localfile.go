@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-	"unicode/utf8"
 
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/ssf"
@@ -44,8 +43,7 @@ func newSink(c Config, s sinks.Settings) (*sink, error) {
 	if c.Path == "-" {
 		k.out = stream{s.Stdout}
 	}
-	if c.Format == formatTSV {
-		delimiter, _ := utf8.DecodeRuneInString(c.Delimiter)
+	if delimiter, ok := c.delimiter(); ok {
 		k.encoder = &tsv{delimiter: delimiter, hostname: s.Hostname}
 	} else {
 		k.encoder = &ndjson{hostname: s.Hostname}
