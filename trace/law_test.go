@@ -68,11 +68,13 @@ func TestB128ConservationWhateverTheDaemonDoes(t *testing.T) {
 			stop := make(chan struct{})
 			var watcher sync.WaitGroup
 			watcher.Go(func() {
+				ticker := time.NewTicker(time.Millisecond)
+				defer ticker.Stop()
 				for {
 					select {
 					case <-stop:
 						return
-					default:
+					case <-ticker.C:
 						s := c.Stats()
 						if s.Recorded != s.Sent+s.Lost()+s.Waiting {
 							t.Errorf("%+v", s)

@@ -78,9 +78,10 @@ func (s Span) StartChild(name string) Span { return StartChildSpan(s, name) }
 
 // startRoot starts a root whether or not there is a client.
 func (c *Client) startRoot(name string) Span {
-	s := StartTrace(name)
-	s.client = c
-	return s
+	if c == nil {
+		return StartTrace(name)
+	}
+	return c.StartTrace(name)
 }
 
 // begin completes a handle that has its ids.
