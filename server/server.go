@@ -45,12 +45,12 @@ type Server struct {
 
 // Grace times of the stages. Together they stay within the ten seconds that supervisors commonly give.
 const (
-	listenGrace = 1500 * time.Millisecond
-	flushGrace  = 1500 * time.Millisecond
-	sinkDrain   = 2500 * time.Millisecond   // for sending what waits
+	listenGrace = 1 * time.Second
+	flushGrace  = 3500 * time.Millisecond   // a last interval of millions of series takes its time
+	sinkDrain   = 1500 * time.Millisecond   // for sending what waits
 	sinkGrace   = sinkDrain + 3*time.Second // and for an attempt under way to give up
-	statsGrace  = 500 * time.Millisecond
-	adminGrace  = 500 * time.Millisecond
+	statsGrace  = 400 * time.Millisecond
+	adminGrace  = 400 * time.Millisecond
 )
 
 // New builds everything that the configuration names. It opens nothing and starts nothing; c must be valid.

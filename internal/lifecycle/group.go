@@ -44,7 +44,7 @@ func New(log Logger) *Group {
 }
 
 // Stage adds a stage. It is started after and stopped before those already added. When it is stopped its Runners have grace to end;
-// what has not ended by then is logged and left behind, and the stages before it are stopped all the same. The process should
+// what has not ended by then is left behind, which Run returns as a LeftBehindError, and the stages before it are stopped all the same. The process should
 // end soon after Run, as nothing else ends what was left. A grace under a tenth of a second counts as that.
 func (g *Group) Stage(name string, grace time.Duration, rs ...Runner) {
 	g.stages = append(g.stages, &stage{name: name, grace: max(grace, minGrace), runners: rs, running: map[int]bool{}})
@@ -134,7 +134,7 @@ func (g *Group) stop(s *stage, results <-chan result, first error) error {
 		case <-grace.C:
 			for i, r := range s.runners {
 				if s.running[i] {
-					g.log.Warnf("%s: %s did not end within %s and is left behind", s.name, nameOf(r), s.grace)
+					first = g.fail(first, &LeftBehindError{Stage: s.name, Runner: nameOf(r), Grace: s.grace})
 				}
 			}
 			return first
@@ -146,11 +146,16 @@ func (g *Group) stop(s *stage, results <-chan result, first error) error {
 // ended notes one result, of whatever stage, and returns the first failure so far.
 func (g *Group) ended(first error, r result) error {
 	delete(r.stage.running, r.runner)
+	return g.fail(first, r.err)
+}
+
+// fail returns the first failure of those so far and err, which may be nil, and logs err when it is not that.
+func (g *Group) fail(first, err error) error {
 	if first == nil {
-		return r.err
+		return err
 	}
-	if r.err != nil {
-		g.log.Warnf("while stopping: %v", r.err)
+	if err != nil {
+		g.log.Warnf("while stopping: %v", err)
 	}
 	return first
 }

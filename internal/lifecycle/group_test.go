@@ -104,7 +104,7 @@ func TestStagesStartInOrderAndStopInReverse(t *testing.T) {
 	})
 }
 
-func TestGraceExceededIsLoggedAndTheRestStops(t *testing.T) {
+func TestGraceExceededIsAFailureAndTheRestStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{}
 		release := make(chan struct{})
@@ -118,11 +118,10 @@ func TestGraceExceededIsLoggedAndTheRestStops(t *testing.T) {
 		cancel2 := time.AfterFunc(time.Minute, cancel)
 		defer cancel2.Stop()
 		begin := time.Now()
-		require.NoError(t, g.Run(ctx))
+		require.EqualError(t, g.Run(ctx), "listeners: hangs did not end within 3s and is left behind")
 		require.Equal(t, time.Minute+3*time.Second, time.Since(begin))
 		require.Equal(t, []string{
-			"start sink", "start good", "start hangs", "end good",
-			"log: listeners: hangs did not end within 3s and is left behind", "end sink",
+			"start sink", "start good", "start hangs", "end good", "end sink",
 		}, h.take())
 
 		close(release) // what was left behind can still end: nothing waits for its result
