@@ -2,8 +2,10 @@ package dogstatsd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -253,4 +255,31 @@ func TestReasonsHaveNames(t *testing.T) {
 	require.Equal(t, "unknown", Reason(NumReasons).String())
 	require.Equal(t, []string{"refused", "metric", "event", "check", "refused"},
 		[]string{RefusedLine.String(), MetricLine.String(), EventLine.String(), CheckLine.String(), LineKind(9).String()})
+}
+
+// The cost of a line is that of its bytes: many rates do not each look at many values.
+func TestManyRatesOfManyValues(t *testing.T) {
+	packet := []byte("a:" + strings.Repeat("1:", 16_000) + "|c" + strings.Repeat("|@1", 10_000) + strings.Repeat("|@0.5", 200))
+	var p Parser
+	best := time.Duration(math.MaxInt64)
+	parse := func() {
+		p.Reset(packet, 0)
+		line := p.Next()
+		require.Equal(t, MetricLine, line.Kind)
+		require.Len(t, line.Sample.Values, 16_000)
+		require.Equal(t, 0.5, line.Sample.Rate)
+	}
+	plain := []byte("a:" + strings.Repeat("1:", 16_000) + "|c|#" + strings.Repeat("xyz", 10_300))
+	bestPlain := best
+	for range 20 {
+		begin := time.Now()
+		parse()
+		best = min(best, time.Since(begin))
+		begin = time.Now()
+		p.Reset(plain, 0)
+		p.Next()
+		bestPlain = min(bestPlain, time.Since(begin))
+	}
+	// Two runs side by side, on whatever machine: before, the first took three hundred times as long.
+	require.Less(t, best, 20*bestPlain)
 }

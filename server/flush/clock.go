@@ -16,6 +16,9 @@ func newClock(interval time.Duration, aligned bool, now time.Time) *clock {
 	return &clock{interval: interval, aligned: aligned, last: now, end: now.Unix() - 1}
 }
 
+// maxAhead is how far the times of points may be ahead of a wall clock that was set back.
+const maxAhead = time.Hour
+
 // wait returns how long it is to the next tick. An aligned clock goes by the wall clock, so a step of it moves the tick, but never by
 // more than one interval from now.
 func (c *clock) wait(now time.Time) time.Duration {
@@ -32,6 +35,7 @@ type tick struct {
 	end     time.Time     // whole seconds, later than that of any tick before unless the interval is below a second
 	covered time.Duration // since the tick before
 	skipped int           // ticks that did not take place since then
+	setBack time.Duration // by how much end went back after all, since the wall clock had been that far ahead
 }
 
 // tick ends the interval at now.
@@ -46,6 +50,11 @@ func (c *clock) tick(now time.Time) tick {
 	least := c.end + 1
 	if c.interval < time.Second {
 		least = c.end
+	}
+	if ahead := least - now.Unix(); ahead > int64(max(maxAhead, 10*c.interval)/time.Second) {
+		// The wall clock was far in the future and has been set right. To wait for it to catch up could take years.
+		least = now.Unix()
+		t.setBack = time.Duration(ahead) * time.Second
 	}
 	c.end = max(now.Unix(), least)
 	t.end = time.Unix(c.end, 0)

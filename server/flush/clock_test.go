@@ -58,7 +58,7 @@ func TestClockEndsMoveForward(t *testing.T) {
 	a := c.tick(at("12:00:10.000"))
 	stop := c.tick(at("12:00:10.400"))
 	require.Equal(t, a.end.Unix()+1, stop.end.Unix(), "a partial interval that ends in the second of the last flush")
-	back := c.tick(at("11:00:20.000"))
+	back := c.tick(at("11:30:20.000"))
 	require.Equal(t, stop.end.Unix()+1, back.end.Unix(), "the wall clock was set back")
 }
 
@@ -70,4 +70,13 @@ func TestClockBelowASecondStaysInThePresent(t *testing.T) {
 		require.Equal(t, now.Unix(), c.tick(now).end.Unix())
 	}
 	require.Equal(t, now.Unix(), c.tick(now.Add(-time.Hour)).end.Unix(), "and never goes back")
+}
+
+func TestClockReturnsFromAFutureThatWasNone(t *testing.T) {
+	c := newClock(10*time.Second, false, at("12:00:00.000"))
+	c.tick(at("12:00:10.000").AddDate(10, 0, 0))
+	back := c.tick(at("12:00:20.000"))
+	require.Equal(t, at("12:00:20.000").Unix(), back.end.Unix())
+	require.Greater(t, back.setBack, 9*365*24*time.Hour)
+	require.Zero(t, c.tick(at("12:00:30.000")).setBack)
 }

@@ -109,6 +109,9 @@ func (f *Flusher) flush(t tick) {
 		f.stats.skipped.Add(uint64(t.skipped))
 		f.s.Log.WithField("skipped", t.skipped).Warn("intervals ended without a flush; the next points cover the whole time")
 	}
+	if t.setBack > 0 {
+		f.s.Log.WithField("by", t.setBack).Warn("the wall clock was set back: the times of points go back too")
+	}
 	if f.s.BeforeEnd != nil {
 		f.s.BeforeEnd()
 	}

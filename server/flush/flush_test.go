@@ -172,6 +172,7 @@ func TestHistogramAggregates(t *testing.T) {
 			f := newFixture(t, tested(func(c *Config) { c.Aggregates, c.Percentiles = tt.aggregates, nil }), Target{Name: "a"})
 			f.add(tt.lines...)
 			require.Equal(t, tt.want, f.points("a"))
+			require.Equal(t, strings.HasPrefix(tt.name, "B061"), f.stats.Value("flush.saturated_histograms") == 1)
 		})
 	}
 }

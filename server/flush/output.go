@@ -15,6 +15,11 @@ import (
 func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 	points := f.render.render(iv, nil)
 	only := f.account(iv, points.list)
+	for i := range iv.Histograms {
+		if iv.Histograms[i].Digest.Saturated() {
+			f.stats.saturated.Inc()
+		}
+	}
 	for _, o := range f.plain {
 		if only[o.Name] {
 			f.rewrite(o, iv, t)

@@ -45,6 +45,11 @@ var (
 	}
 )
 
+var descSaturated = telemetry.Desc{
+	Name: "flush.saturated_histograms", Kind: telemetry.Counter, Unit: "series",
+	Help: "Histograms of which a sum is beyond what a float64 can hold and is given as the largest; their other points are right.",
+}
+
 var descGaveWay = telemetry.Desc{
 	Name: "flush.gave_way", Kind: telemetry.Counter, Unit: "points", Tags: []string{"sink"}, Loss: true,
 	Help: "Gauges whose value gave way to that of another series with the same name and tags, such as a gauge x.min to the minimum of a histogram x.",
@@ -52,13 +57,13 @@ var descGaveWay = telemetry.Desc{
 
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
-	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting, descGaveWay}
+	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting, descGaveWay, descSaturated}
 }
 
 // stats are the handles of a Flusher.
 type stats struct {
 	flushes, skipped, points, somewhere, noSink *telemetry.Metric
-	noSinkChecks, noSinkEvents                  *telemetry.Metric
+	noSinkChecks, noSinkEvents, saturated       *telemetry.Metric
 	duration, covered                           *telemetry.Metric
 	routed, conflicting, gaveWay                []*telemetry.Metric // by target
 }
@@ -75,6 +80,7 @@ func newStats(r *telemetry.Registry, targets []string) stats {
 
 		noSinkChecks: r.Counter(&descNoSinkOther, "check"),
 		noSinkEvents: r.Counter(&descNoSinkOther, "event"),
+		saturated:    r.Counter(&descSaturated),
 	}
 	for _, target := range targets {
 		s.routed = append(s.routed, r.Counter(&descRouted, target))
