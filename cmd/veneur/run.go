@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -116,22 +117,47 @@ func report(stderr io.Writer, file string, err error) {
 }
 
 func serve(ctx context.Context, c server.Config, o options, stdout, stderr io.Writer) int {
+	registry := telemetry.New()
 	log := logrus.New()
-	log.SetOutput(stderr)
 	if c.Debug {
 		log.SetLevel(logrus.DebugLevel)
 	}
-	s, err := server.New(c, server.Deps{Log: log, Telemetry: telemetry.New(), Stdout: stdout})
+	endLog := startLog(log, stderr, registry)
+	err := runServer(ctx, c, o, server.Deps{Log: log, Telemetry: registry, Stdout: stdout})
+	endLog()
 	if err != nil {
-		report(stderr, o.file, err)
-		return exitFailure
-	}
-	if o.validate || o.strict {
-		return exitOK
-	}
-	if err := s.Run(ctx); err != nil {
 		report(stderr, "", err)
 		return exitFailure
 	}
 	return exitOK
+}
+
+func runServer(ctx context.Context, c server.Config, o options, d server.Deps) error {
+	s, err := server.New(c, d)
+	if err != nil || o.validate || o.strict {
+		return err
+	}
+	return s.Run(ctx)
+}
+
+// logPatience is how long the last lines of the log may take: standard error may be a pipe that nobody reads.
+const logPatience = 200 * time.Millisecond
+
+// startLog lets log write to stderr without ever waiting for it. end waits, for a while, until all has been written.
+func startLog(log *logrus.Logger, stderr io.Writer, registry *telemetry.Registry) (end func()) {
+	w := telemetry.NewLogWriter(stderr, registry)
+	log.SetOutput(w)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.Run(ctx) // it has no errors
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-done:
+		case <-time.After(logPatience):
+		}
+	}
 }

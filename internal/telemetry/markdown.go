@@ -7,7 +7,7 @@ import (
 
 // Descs returns what this package counts itself.
 func Descs() []Desc {
-	return []Desc{descUptime, descGoroutines, descHeap, descGCCycles, descBuild, descPayloads, descErrors}
+	return []Desc{descUptime, descGoroutines, descHeap, descGCCycles, descBuild, descPayloads, descErrors, descDroppedLines}
 }
 
 // AppendMarkdown appends a table of the metrics in tables, ordered by name, for docs/telemetry.md. A metric that stands in two tables
