@@ -44,14 +44,19 @@ func (t *Table) addBatch(samples []metric.Sample, outcomes []Outcome, stamp int6
 		hashes[i] = t.seeds.key.of(metas[i], s.Name, s.Tags)
 	}
 
-	// Of each segment, the first number that may be the key's.
+	// The slots, and of each segment the first that may be the key's. To decide that in one loop would stop at each slot that is waited for
+	// and guessed wrong.
 	dir, shift := t.store.index.dir, t.store.index.shift&63
 	for i, hash := range hashes {
-		seg, tag, pos := dir[hash>>shift], slotTag(hash), slotOf(hash)
-		slot := seg.slots[pos]
-		for slot != 0 && slot&^maxNumber != tag {
-			pos = nextSlot(pos)
-			slot = seg.slots[pos]
+		numbers[i] = dir[hash>>shift].slots[slotOf(hash)]
+	}
+	for i, slot := range numbers {
+		if tag := slotTag(hashes[i]); slot != 0 && slot&^maxNumber != tag {
+			seg, pos := dir[hashes[i]>>shift], slotOf(hashes[i])
+			for slot != 0 && slot&^maxNumber != tag {
+				pos = nextSlot(pos)
+				slot = seg.slots[pos]
+			}
 		}
 		numbers[i] = slot & maxNumber
 	}
