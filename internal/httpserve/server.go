@@ -16,7 +16,7 @@ type Server struct {
 	settings Settings
 
 	mu       sync.Mutex
-	listener net.Listener // nil until Start, and when there is no port
+	listener *listener // nil until Start, and when there is no port
 }
 
 // New returns a server that has nothing open.
@@ -34,11 +34,11 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listener = bounded(ln, s.settings.MaxConnections, s.settings.Refused)
+	s.listener = newListener(ln, s.settings)
 	return nil
 }
 
-func (s *Server) bound() net.Listener {
+func (s *Server) bound() *listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listener
@@ -76,7 +76,8 @@ func (s *Server) Run(ctx context.Context) error {
 	var connections sync.WaitGroup
 	server := s.httpServer()
 	server.BaseContext = func(net.Listener) context.Context { return requests }
-	server.ConnState = func(_ net.Conn, state http.ConnState) {
+	server.ConnState = func(conn net.Conn, state http.ConnState) {
+		conn.(*trackedConn).note(state)
 		switch state {
 		case http.StateNew:
 			connections.Add(1)

@@ -36,8 +36,17 @@ func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok")
 // serve runs a server; stop waits for its end and says how long that took.
 func serve(t *testing.T, s Settings) (server *Server, stop func() time.Duration) {
 	t.Helper()
+	return serveOn(t, s, func(ln net.Listener) net.Listener { return ln })
+}
+
+// serveOn serves on what wrap makes of the socket.
+func serveOn(t *testing.T, s Settings, wrap func(net.Listener) net.Listener) (server *Server, stop func() time.Duration) {
+	t.Helper()
 	server = New(s)
 	require.NoError(t, server.Start(t.Context()))
+	if server.listener != nil {
+		server.listener.Listener = wrap(server.listener.Listener)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
@@ -49,14 +58,20 @@ func serve(t *testing.T, s Settings) (server *Server, stop func() time.Duration)
 	}
 }
 
-// ask sends text on a connection of its own.
-func ask(t *testing.T, server *Server, text string) net.Conn {
+func dial(t *testing.T, server *Server) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", server.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
-	_, err = io.WriteString(conn, text)
+	return conn
+}
+
+// ask sends text on a connection of its own.
+func ask(t *testing.T, server *Server, text string) net.Conn {
+	t.Helper()
+	conn := dial(t, server)
+	_, err := io.WriteString(conn, text)
 	require.NoError(t, err)
 	return conn
 }
@@ -70,50 +85,6 @@ func answered(t *testing.T, conn net.Conn) {
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.Equal(t, "ok", string(body))
-}
-
-func TestFurtherConnectionsAreRefused(t *testing.T) {
-	refused := make(chan struct{}, 10)
-	s := settings(ok)
-	s.Refused = func() { refused <- struct{}{} }
-	server, stop := serve(t, s)
-	defer stop()
-	first := ask(t, server, get)
-	answered(t, first)
-	answered(t, ask(t, server, get))
-
-	further := ask(t, server, "")
-	<-refused
-	_, err := further.Read(make([]byte, 1))
-	require.Error(t, err, "closed at once")
-
-	require.NoError(t, first.Close())
-	require.Eventually(t, func() bool {
-		conn := ask(t, server, "")
-		defer conn.Close()
-		if _, err := io.WriteString(conn, get); err != nil {
-			return false
-		}
-		_, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		return err == nil
-	}, 10*time.Second, 10*time.Millisecond, "room again")
-}
-
-func TestFurtherConnectionsWait(t *testing.T) {
-	server, stop := serve(t, settings(ok))
-	defer stop()
-	first := ask(t, server, get)
-	answered(t, first)
-	answered(t, ask(t, server, get))
-
-	further := ask(t, server, get)
-	require.NoError(t, further.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
-	_, err := further.Read(make([]byte, 1))
-	require.ErrorContains(t, err, "timeout")
-
-	require.NoError(t, first.Close())
-	require.NoError(t, further.SetReadDeadline(time.Now().Add(10*time.Second)))
-	answered(t, further)
 }
 
 func TestStopEndsWhatARequestWaitsFor(t *testing.T) {

@@ -10,11 +10,13 @@ type Settings struct {
 	Key     string // of the address in the configuration; errors begin with it
 	Address string // host:port; "" is no port at all
 	Handler http.Handler
-	Log     func(line string) // takes the lines of net/http's own log, from many goroutines at once
+	Log     func(line string) // takes the lines of net/http's own log and, at most once a minute, an error of accept, from many goroutines at once
 
+	// MaxConnections are open at a time. When a further one comes, the one that has been longest without a request under way is closed; those
+	// with one are kept.
 	MaxConnections int
-	// Refused is called for each connection that is closed at once because MaxConnections are open. With nil none is: further ones wait in
-	// the kernel's queue until there is room.
+	// Refused is called for each connection that is closed because MaxConnections are open, be it an idle one or, when all are busy, the
+	// newcomer. With nil newcomers wait while all are busy, most of them in the kernel's queue.
 	Refused func()
 
 	HeaderTimeout time.Duration // of a request
