@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ const (
 )
 
 // TagSet is what the raw tags of a sample mean. Its zero value is ready; Parse may be called again and again and reuses what it
-// holds. The strings are copies and may be kept; the slice is valid until the next Parse.
+// holds. The strings are copies and may be kept; the slice is valid until the next Parse. Tags are pieces of one string, so that any
+// of them keeps in memory what was written of all.
 type TagSet struct {
 	Tags     []string // sorted by bytes, unique, without magic and origin tags
 	Scope    Scope    // what the magic tags ask for; Mixed when none stands there
@@ -41,15 +43,10 @@ func (t *TagSet) Parse(form TagForm, raw []byte) bool {
 	if form == TagsPairs {
 		return t.parsePairs(raw)
 	}
-	for len(raw) > 0 {
-		item := raw
-		if i := slices.Index(raw, ','); i >= 0 {
-			item, raw = raw[:i], raw[i+1:]
-		} else {
-			raw = nil
-		}
-		if len(item) > 0 {
-			t.add(string(item))
+	for item, rest := "", string(raw); rest != ""; {
+		item, rest, _ = strings.Cut(rest, ",")
+		if item != "" {
+			t.add(item)
 		}
 	}
 	t.sort()
@@ -57,6 +54,8 @@ func (t *TagSet) Parse(form TagForm, raw []byte) bool {
 }
 
 func (t *TagSet) parsePairs(raw []byte) bool {
+	var text strings.Builder
+	text.Grow(len(raw)) // enough: two lengths of a pair are no shorter than its colon
 	for len(raw) > 0 {
 		key, rest, ok := cutPrefixed(raw)
 		if !ok {
@@ -66,7 +65,11 @@ func (t *TagSet) parsePairs(raw []byte) bool {
 		if !ok || !utf8.Valid(key) || !utf8.Valid(value) {
 			return false
 		}
-		t.add(string(key) + ":" + string(value))
+		start := text.Len()
+		text.Write(key)
+		text.WriteByte(':')
+		text.Write(value)
+		t.add(text.String()[start:])
 		raw = rest
 	}
 	t.sort()
@@ -80,6 +83,29 @@ func cutPrefixed(raw []byte) (item, rest []byte, ok bool) {
 	}
 	end := size + int(n)
 	return raw[size:end], raw[end:], true
+}
+
+// CountTags returns how many tags stand in raw, magic, empty and repeated ones included: an upper bound of what Parse makes of them, at the
+// cost of one look at the bytes.
+func CountTags(form TagForm, raw []byte) (n int) {
+	if len(raw) == 0 {
+		return 0
+	}
+	if form == TagsList {
+		return bytes.Count(raw, []byte{','}) + 1
+	}
+	for len(raw) > 0 {
+		_, rest, ok := cutPrefixed(raw)
+		if ok {
+			_, rest, ok = cutPrefixed(rest)
+		}
+		if !ok {
+			return n
+		}
+		raw = rest
+		n++
+	}
+	return n
 }
 
 // AppendPair appends one pair in the form of TagsPairs.
@@ -108,11 +134,11 @@ func (t *TagSet) add(tag string) {
 		}
 		t.Scope = Global
 	case sinkOnlyTag:
-		t.SinkOnly = value
+		t.SinkOnly = strings.Clone(value)
 	case originEntity:
-		t.EntityID = value
+		t.EntityID = strings.Clone(value)
 	case originCardinals:
-		t.Cardinality = value
+		t.Cardinality = strings.Clone(value)
 	default:
 		if !strings.HasPrefix(key, originPrefix) {
 			t.Tags = append(t.Tags, tag)

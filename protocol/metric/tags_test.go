@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,37 @@ func TestTagSetRefusesBrokenBytes(t *testing.T) {
 	require.False(t, set.Parse(TagsPairs, []byte{1, 'a'}), "no value")
 	require.False(t, set.Parse(TagsPairs, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}), "length without end")
 	require.True(t, set.Parse(TagsList, []byte("a")), "usable again")
+}
+
+func TestTagSetParseAllocatesOnce(t *testing.T) {
+	var list, pairs []byte
+	for i := range 100 {
+		list = fmt.Appendf(list, "key%d:value,", i)
+		pairs = AppendPair(pairs, fmt.Sprintf("key%d", i), "value")
+	}
+	for form, raw := range map[TagForm][]byte{TagsList: list, TagsPairs: pairs} {
+		var set TagSet
+		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { set.Parse(form, raw) }), 1.0, "form %d", form)
+		require.Len(t, set.Tags, 100)
+	}
+}
+
+func TestCountTags(t *testing.T) {
+	pairs := AppendPair(AppendPair(nil, "a", ",,"), "", "")
+	tests := []struct {
+		form TagForm
+		raw  string
+		want int
+	}{
+		{TagsList, "", 0},
+		{TagsList, "a", 1},
+		{TagsList, "a,b:,veneurlocalonly", 3},
+		{TagsList, ",,", 3},
+		{TagsPairs, "", 0},
+		{TagsPairs, string(pairs), 2},
+		{TagsPairs, string(pairs) + "\x05a", 2},
+	}
+	for _, tt := range tests {
+		require.Equal(t, tt.want, CountTags(tt.form, []byte(tt.raw)), "%q", tt.raw)
+	}
 }

@@ -44,12 +44,14 @@ func metaOf(s *metric.Sample) meta {
 
 func (m meta) kind() metric.Kind { return metric.Kind(m & metaKind) }
 
+func (m meta) form() metric.TagForm { return metric.TagForm(m >> formShift & 1) }
+
 // sample returns the key as the sample it came with, pointing into pages.
 func (e *entry) sample(pages [][]byte) metric.Sample {
 	text := textAt(pages, e.key, int(e.nameLen)+int(e.tagsLen))
 	return metric.Sample{
 		Kind:  e.meta.kind(),
-		Form:  metric.TagForm(e.meta >> formShift & 1),
+		Form:  e.meta.form(),
 		Scope: metric.Scope(e.meta >> scopeShift & 3),
 		Name:  text[:e.nameLen:e.nameLen],
 		Tags:  text[e.nameLen:],

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -17,7 +18,7 @@ type stamped[T any] struct {
 // AddEvent adds an event, which belongs to the table from then on, its tags included. extend_tags and tags_exclude apply to it. stamp is as
 // for Add. The lane's lock is held.
 func (t *Table) AddEvent(e metric.Event, stamp int64) Outcome {
-	e.Tags = t.in.rules.apply(e.Tags)
+	e.Tags = packed(t.in.rules.apply(e.Tags))
 	if !t.in.reserve(eventBytes(&e)) {
 		return RefusedEventLimit
 	}
@@ -27,12 +28,22 @@ func (t *Table) AddEvent(e metric.Event, stamp int64) Outcome {
 
 // AddCheck adds a service check under the same terms. Checks are not merged: each is delivered, in the order in which they were received.
 func (t *Table) AddCheck(c metric.Check, stamp int64) Outcome {
-	c.Tags = t.in.rules.apply(c.Tags)
+	c.Tags = packed(t.in.rules.apply(c.Tags))
 	if !t.in.reserve(checkBytes(&c)) {
 		return RefusedEventLimit
 	}
 	t.gens[t.cur].checks.push(stamped[metric.Check]{c, stamp})
 	return Applied
+}
+
+// packed makes the tags, in their own memory, pieces of one string that has nothing else: one that they were cut from may be longer, by
+// tags that were repeated or excluded, than what reserve counts.
+func packed(tags []string) []string {
+	text := strings.Join(tags, "")
+	for i, tag := range tags {
+		tags[i], text = text[:len(tag)], text[len(tag):]
+	}
+	return tags
 }
 
 // inOrder returns the items by stamp; those of one receive call stay as they came. It empties its argument.

@@ -9,6 +9,8 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/protocol/metric"
 )
 
 func TestSeriesLimits(t *testing.T) {
@@ -142,6 +144,62 @@ func TestB146TotalsStayRight(t *testing.T) {
 			runtime.KeepAlive(d)
 		})
 	}
+}
+
+// Tags of a byte or two take more by being tags than by their text.
+func TestManyShortTagsAreBounded(t *testing.T) {
+	const limit, lines = 20_000, 30_000
+	var tags strings.Builder
+	for i := range 119 {
+		fmt.Fprintf(&tags, "%c%c,", 'a'+i%26, '0'+i/26)
+	}
+	for _, kind := range []string{"one name", "names"} {
+		t.Run(kind, func(t *testing.T) {
+			d := newDaemon(t, 1, func(c *Config) { c.MaxSeries, c.MaxSeriesPerName, c.SeriesIdleIntervals = limit, limit, 2 })
+			before := heap()
+			for i := range lines {
+				name := "c"
+				if kind == "names" {
+					name = fmt.Sprintf("c.%d", i)
+				}
+				outcome := d.add(fmt.Sprintf("%s:1|c|#%sid:%d", name, tags.String(), i))
+				require.Contains(t, []Outcome{Applied, Overflowed}, outcome)
+			}
+			iv := d.collect()
+			total := 0.0
+			for i := range iv.Counters {
+				total += iv.Counters[i].Value
+			}
+			require.EqualValues(t, lines, total)
+			require.LessOrEqual(t, d.telemetry.Value("series"), float64(limit*keyBytes+minKeyBytes)/(120*keyTagBytes)+1)
+			got := heap() - before
+			t.Logf("%d kB", got>>10)
+			require.LessOrEqual(t, got, int64(3*(limit*keyBytes+minKeyBytes)))
+			d.c.Release(iv)
+			d.expire()
+			for range 8 {
+				d.end()
+			}
+			require.Zero(t, d.tables[0].store.keySize, "the room is given back")
+			runtime.KeepAlive(d)
+		})
+	}
+}
+
+// What is counted of an event is what it holds, and not what else was written with its tags.
+func TestEventsHoldTheirOwnTags(t *testing.T) {
+	d := newDaemon(t, 1, func(c *Config) { c.TagsExclude = []string{"x"} })
+	raw := []byte("x:" + strings.Repeat("x", 64<<10) + ",a,b")
+	before := heap()
+	for range 500 {
+		var set metric.TagSet
+		require.True(t, set.Parse(metric.TagsList, raw))
+		require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Tags: set.Tags}, 1))
+		require.True(t, set.Parse(metric.TagsList, raw))
+		require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Tags: set.Tags}, 1))
+	}
+	require.LessOrEqual(t, heap()-before, int64(2<<20))
+	require.Equal(t, []string{"a", "b"}, d.collect().Events[0].Tags)
 }
 
 func heap() int64 {

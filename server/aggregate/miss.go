@@ -46,9 +46,9 @@ func (t *Table) own(s *metric.Sample, key newKey, overflow bool) (uint32, verdic
 	if len(s.Name) > math.MaxUint16 {
 		return 0, overAll
 	}
-	textLen := len(s.Name) + len(s.Tags)
+	size := keySize(s.Form, s.Name, s.Tags)
 	identity := t.canon.identity(s)
-	id, v := t.in.resolve(t, &identity, textLen, overflow)
+	id, v := t.in.resolve(t, &identity, size, overflow)
 	if v != admitted {
 		return 0, v
 	}
@@ -57,7 +57,7 @@ func (t *Table) own(s *metric.Sample, key newKey, overflow bool) (uint32, verdic
 		_, n = t.store.insert(key.hash, key.meta, s.Name, s.Tags, id)
 		return n, admitted
 	}
-	if t.roomForAlias(textLen, false) {
+	if t.roomForAlias(size, false) {
 		t.insertAlias(s, key, n, 0)
 	}
 	return n, admitted
@@ -93,7 +93,7 @@ func (t *Table) addOver(s *metric.Sample, stamp int64, listener uint16, key newK
 			return RefusedSeriesLimit
 		}
 	}
-	if len(s.Name) <= math.MaxUint16 && t.roomForAlias(len(s.Name)+len(s.Tags), true) {
+	if len(s.Name) <= math.MaxUint16 && t.roomForAlias(keySize(s.Form, s.Name, s.Tags), true) {
 		t.insertAlias(s, key, n, metaOver)
 	}
 	if outcome := t.apply(e, n, s, stamp); outcome != Applied {

@@ -13,6 +13,7 @@ type store struct {
 	primary paged[uint32] // the entry of each series that has its values
 	live    int
 	aliases int
+	keySize int // of all keys: see keySize
 }
 
 type entryPage [entriesPerPage]entry
@@ -94,6 +95,7 @@ func (s *store) insert(hash uint64, m meta, name, tags []byte, id uint32) (*entr
 		tagsLen: uint32(len(tags)), nameLen: uint16(len(name)), meta: m,
 	}
 	s.index.insert(hash, n, s.hashOf)
+	s.keySize += keySize(m.form(), name, tags)
 	s.live++
 	if m&metaAlias != 0 {
 		s.aliases++
@@ -107,6 +109,8 @@ func (s *store) insert(hash uint64, m meta, name, tags []byte, id uint32) (*entr
 func (s *store) remove(n uint32) {
 	e := s.entry(n)
 	s.index.remove(e.hash, n, s.hashOf)
+	key := e.sample(s.texts.pages)
+	s.keySize -= keySize(key.Form, key.Name, key.Tags)
 	s.texts.live -= int(e.nameLen) + int(e.tagsLen)
 	s.live--
 	if e.meta&metaAlias != 0 {
