@@ -36,6 +36,7 @@ type Client struct {
 	queue     queue
 	metrics   registry
 	clock     clock
+	origin    origin // of the spans that begin a trace here
 
 	flushMu  sync.Mutex
 	flushers []chan error
@@ -90,6 +91,7 @@ func start(o options, header int, t transport) *Client {
 		closing:   make(chan struct{}),
 		done:      make(chan struct{}),
 	}
+	c.origin.client = c
 	c.queue.limit = o.memory
 	c.queue.wake = make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())

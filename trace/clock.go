@@ -23,17 +23,17 @@ func newEpoch() epoch {
 // now is the time of day in ns since 1970.
 func (e *epoch) now() int64 { return e.wall + int64(time.Since(e.at)) }
 
-// clock hands out the current epoch.
+// clock hands out the current epoch. An epoch never changes.
 type clock struct{ current atomic.Pointer[epoch] }
 
 // read returns the epoch and the time of day.
-func (c *clock) read() (e epoch, now int64) {
-	if p := c.current.Load(); p != nil {
-		if d := time.Since(p.at); d < epochLife {
-			return *p, p.wall + int64(d)
+func (c *clock) read() (*epoch, int64) {
+	if e := c.current.Load(); e != nil {
+		if d := time.Since(e.at); d < epochLife {
+			return e, e.wall + int64(d)
 		}
 	}
-	e = newEpoch()
-	c.current.Store(&epoch{e.at, e.wall})
-	return e, e.wall
+	e := newEpoch()
+	c.current.Store(&e)
+	return &e, e.wall
 }

@@ -40,8 +40,7 @@ func (c *Client) StartFrom(sc SpanContext, name string) Span {
 	case !sc.Valid():
 		return c.StartTrace(name)
 	}
-	remote := sc
-	s := begin(name, Span{client: c, remote: &remote, traceID: sc.TraceID, id: newID()}, sc.SpanID)
+	s := begin(name, Span{origin: &origin{c, sc}, traceID: sc.TraceID, id: newID()}, sc.SpanID)
 	if sc.TraceIDHigh != 0 {
 		s.SetTag(TagTraceID128, hex16(sc.TraceIDHigh)+hex16(uint64(sc.TraceID)))
 	}
@@ -57,8 +56,9 @@ func hex16(v uint64) string {
 // Context returns what goes to another process, where the span is the parent. It works after Finish.
 func (s Span) Context() SpanContext {
 	sc := SpanContext{TraceID: s.traceID, SpanID: s.id}
-	if s.remote != nil {
-		sc.TraceIDHigh, sc.Sampling, sc.State = s.remote.TraceIDHigh, s.remote.Sampling, s.remote.State
+	if s.origin != nil {
+		remote := &s.origin.remote
+		sc.TraceIDHigh, sc.Sampling, sc.State = remote.TraceIDHigh, remote.Sampling, remote.State
 	}
 	return sc
 }
@@ -70,7 +70,12 @@ func (s Span) TraceID() int64 { return s.traceID }
 func (s Span) ID() int64 { return s.id }
 
 // Client is the client that Finish sends the span by, or nil.
-func (s Span) Client() *Client { return s.client }
+func (s Span) Client() *Client {
+	if s.origin == nil {
+		return nil
+	}
+	return s.origin.client
+}
 
 // Recording says that the span is neither the zero Span nor finished.
 func (s Span) Recording() bool {
@@ -100,7 +105,7 @@ func (c *Client) Attach(ctx context.Context) context.Context {
 	if c == nil {
 		return ctx
 	}
-	return &carrier{ctx, Span{client: c}}
+	return &carrier{ctx, Span{origin: &c.origin}}
 }
 
 // FromContext returns the span that is in the context, or the zero Span. It starts none.
@@ -128,7 +133,13 @@ func (c *Client) StartSpanFromContext(ctx context.Context, name string) (Span, c
 		return Span{}, ctx
 	}
 	parent := FromContext(ctx)
-	parent.client = c
+	switch {
+	case parent.Client() == c:
+	case parent.origin != nil && parent.origin.remote.Valid():
+		parent.origin = &origin{c, parent.origin.remote}
+	default:
+		parent.origin = &c.origin
+	}
 	s := StartChildSpan(parent, name)
 	return s, s.Attach(ctx)
 }

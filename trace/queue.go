@@ -66,8 +66,9 @@ func (q *queue) fresh() *buffer {
 	return b
 }
 
-// push adds a buffer, wakes the sender and returns true, unless that would be more than may wait. The sender forces what is left in the
-// shards when it has just emptied the queue.
+// push adds a buffer and returns true, unless that would be more than may wait. It wakes the sender when some have come together, since waking
+// costs the goroutine that records; fewer are found at the next flush interval. The sender forces what is left in the shards when it has
+// just emptied the queue.
 func (q *queue) push(b *buffer, force bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,9 +77,11 @@ func (q *queue) push(b *buffer, force bool) bool {
 	}
 	q.bytes += len(b.data)
 	q.full = append(q.full, b)
-	select {
-	case q.wake <- struct{}{}:
-	default:
+	if q.bytes >= min(4*swapSize, q.limit/4) {
+		select {
+		case q.wake <- struct{}{}:
+		default:
+		}
 	}
 	return true
 }

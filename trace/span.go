@@ -20,10 +20,16 @@ import (
 type Span struct {
 	state   *state
 	word    uint64 // of state while the span is not finished
-	client  *Client
-	remote  *SpanContext // where the trace came into this process, or nil
+	origin  *origin
 	traceID int64
 	id      int64
+}
+
+// origin is what a span has in common with its children. Most are that of the client, so that a handle takes five words and calls pass it in
+// registers.
+type origin struct {
+	client *Client
+	remote SpanContext // by which the trace came into this process, if it did
 }
 
 const (
@@ -37,7 +43,8 @@ const (
 // one step.
 type state struct {
 	word   atomic.Uint64
-	epoch  epoch // that the span started by
+	epoch  *epoch // that the span started by
+	own    epoch  // the same, where there is no client to share one
 	span   ssf.SSFSpan
 	inline [inlineTags]ssf.Tag
 }
@@ -61,16 +68,16 @@ func (c *Client) StartTrace(name string) Span {
 		return Span{}
 	}
 	id := newID()
-	return begin(name, Span{client: c, traceID: id, id: id}, 0)
+	return begin(name, Span{origin: &c.origin, traceID: id, id: id}, 0)
 }
 
 // StartChildSpan starts a span with the given parent, which may be finished already, for the parent's client. The child of a zero Span is a
 // root.
 func StartChildSpan(parent Span, name string) Span {
 	if parent.traceID == 0 {
-		return parent.client.startRoot(name)
+		return parent.Client().startRoot(name)
 	}
-	return begin(name, Span{client: parent.client, remote: parent.remote, traceID: parent.traceID, id: newID()}, parent.id)
+	return begin(name, Span{origin: parent.origin, traceID: parent.traceID, id: newID()}, parent.id)
 }
 
 // StartChild is StartChildSpan(s, name).
@@ -87,11 +94,11 @@ func (c *Client) startRoot(name string) Span {
 // begin completes a handle that has its ids.
 func begin(name string, s Span, parent int64) Span {
 	st := states.Get().(*state)
-	if s.client != nil {
-		st.epoch, st.span.StartTimestamp = s.client.clock.read()
+	if s.origin != nil {
+		st.epoch, st.span.StartTimestamp = s.origin.client.clock.read()
 	} else {
-		st.epoch = newEpoch()
-		st.span.StartTimestamp = st.epoch.wall
+		st.own = newEpoch()
+		st.epoch, st.span.StartTimestamp = &st.own, st.own.wall
 	}
 	st.span.TraceId, st.span.Id, st.span.ParentId = s.traceID, s.id, parent
 	st.span.Name = name
@@ -194,25 +201,25 @@ func (s Span) Error(err error) {
 }
 
 // Finish ends the span now and records it with its client, without waiting. Only the first Finish of a span does anything.
-func (s Span) Finish() { s.finish(s.client, time.Time{}) }
+func (s Span) Finish() { s.finish(s.Client(), 0) }
 
 // FinishAt is Finish for work that ended at another time.
-func (s Span) FinishAt(t time.Time) { s.finish(s.client, t) }
+func (s Span) FinishAt(t time.Time) { s.finish(s.Client(), t.UnixNano()) }
 
 // ClientFinish is Finish by another client than the span's own. With a nil client the span is not recorded anywhere.
-func (s Span) ClientFinish(c *Client) { s.finish(c, time.Time{}) }
+func (s Span) ClientFinish(c *Client) { s.finish(c, 0) }
 
-func (s Span) finish(c *Client, end time.Time) {
+// finish ends the span at end, in ns since 1970, or now if that is 0.
+func (s Span) finish(c *Client, end int64) {
 	st := s.lock()
 	if st == nil {
 		return
 	}
 	if c != nil {
-		if end.IsZero() {
-			st.span.EndTimestamp = st.epoch.now()
-		} else {
-			st.span.EndTimestamp = end.UnixNano()
+		if end == 0 {
+			end = st.epoch.now()
 		}
+		st.span.EndTimestamp = end
 		if st.span.Service == "" {
 			st.span.Service = c.options.service
 		}

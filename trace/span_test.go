@@ -226,3 +226,21 @@ func TestStaleHandlesTouchNothing(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"shared": 2000, "own": 2000}, names)
 }
+
+func TestAnotherClientTakesOver(t *testing.T) {
+	first, firstRecorder := tracetest.New(t)
+	second, secondRecorder := tracetest.New(t)
+	remote := first.StartFrom(trace.SpanContext{TraceID: 5, SpanID: 7, TraceIDHigh: 9, State: "a=b"}, "remote")
+	child, ctx := second.StartSpanFromContext(remote.Attach(t.Context()), "child")
+	require.Equal(t, second, child.Client())
+	require.Equal(t, "a=b", child.Context().State)
+	require.EqualValues(t, 9, trace.FromContext(ctx).Context().TraceIDHigh)
+	local, _ := second.StartSpanFromContext(first.StartTrace("local").Attach(t.Context()), "grandchild")
+	require.Equal(t, second, local.Client())
+	local.Finish()
+	child.Finish()
+	remote.Finish()
+	firstRecorder.HasSpans("remote")
+	secondRecorder.HasSpans("child", "grandchild")
+	require.Equal(t, remote.ID(), secondRecorder.Span("child").ParentId)
+}
