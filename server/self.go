@@ -38,5 +38,5 @@ func (l *selfLane) add(name string, kind telemetry.Kind, value float64, tags []s
 	if kind == telemetry.Gauge {
 		sample.Kind = metric.Gauge
 	}
-	l.table.Add(&sample, int64(time.Since(l.start)), 0)
+	l.table.Add(&sample, int64(time.Since(l.start)), aggregate.SelfListener)
 }

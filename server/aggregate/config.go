@@ -19,7 +19,7 @@ type Config struct {
 	// MaxSeries is how many series the daemon holds at most. Samples of further ones go to the overflow series of their name,
 	// which has the one tag veneur_overflow:true; of a name that has no series, counters and sets go to veneur.overflow, and the
 	// others are refused. A series costs about 200 bytes while idle, and 130 more in each further reader that sees it. Name and tags may take
-	// 256 bytes a series on average, where each tag counts 32 more than its text; what is beyond that is as if it were beyond MaxSeries.
+	// 256 bytes a series on average, where each tag counts 16 more than its text; what is beyond that is as if it were beyond MaxSeries.
 	MaxSeries int `yaml:"max_series"`
 	// MaxSeriesPerName is the same for the series of one name.
 	MaxSeriesPerName int `yaml:"max_series_per_name"`

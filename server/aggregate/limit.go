@@ -82,7 +82,7 @@ func (t *Table) roomFor(size int, overflow bool) bool {
 const (
 	keyBytes    = 256
 	minKeyBytes = 1 << 20
-	keyTagBytes = 32 // of one tag, beside its text
+	keyTagBytes = 16 // of one tag, beside its text
 )
 
 // roomForAlias says whether the table may take one more alias. Keys whose series were kept out by a limit get only half of the room: they

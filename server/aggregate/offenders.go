@@ -36,6 +36,9 @@ const (
 	reportPeriod    = time.Minute
 )
 
+// SelfListener is the listener of what the daemon adds itself, in Add.
+const SelfListener = math.MaxUint16
+
 type offender struct {
 	name     string
 	listener uint16
@@ -153,6 +156,9 @@ func (o *offenders) emit(emit func(value float64, tagValues ...string)) {
 }
 
 func (o *offenders) listener(i uint16) string {
+	if i == SelfListener {
+		return "self"
+	}
 	if int(i) < len(o.listeners) {
 		return o.listeners[i]
 	}
