@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,7 +71,7 @@ func (g *grpcServer) Close() error { return g.acceptor.Close() }
 
 // Run serves until ctx is done, and then lets the calls under way end.
 func (g *grpcServer) Run(ctx context.Context) error {
-	server := grpc.NewServer(g.options()...)
+	server := grpc.NewServer(g.options(ctx)...)
 	server.RegisterService(&spanService, g)
 	server.RegisterService(&packetService, g)
 	healthServer := health.NewServer()
@@ -103,13 +104,13 @@ func (g *grpcServer) Run(ctx context.Context) error {
 	return err
 }
 
-func (g *grpcServer) options() []grpc.ServerOption {
+func (g *grpcServer) options(ctx context.Context) []grpc.ServerOption {
 	transport := insecure.NewCredentials()
 	if g.tls != nil {
 		transport = credentials.NewTLS(g.tls)
 	}
 	return []grpc.ServerOption{
-		grpc.Creds(meteredCredentials{transport, g.meter}),
+		grpc.Creds(meteredCredentials{transport, ctx, g.meter, g.handshakeFailed}),
 		grpc.ForceServerCodecV2(newGRPCCodec()),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxCalls),
@@ -120,7 +121,8 @@ func (g *grpcServer) options() []grpc.ServerOption {
 		grpc.ConnectionTimeout(g.handshakeTime),
 		grpc.WaitForHandlers(true),
 		grpc.StatsHandler(&g.observer),
-		grpc.InTapHandle(g.limitTime),
+		grpc.InTapHandle(g.begin),
+		grpc.UnknownServiceHandler(unknownMethod), // without one its calls would not be observed
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     g.idleTimeout,
 			MaxConnectionAge:      g.maxConnectionAge,
@@ -140,8 +142,25 @@ func (g *grpcServer) meter(conn net.Conn) net.Conn {
 	})
 }
 
-// limitTime ends a call whose message does not arrive in time. A watch of the health service goes on for as long as its client likes.
-func (g *grpcServer) limitTime(ctx context.Context, call *tap.Info) (context.Context, error) {
+// handshakeFailed counts a connection that did not come about.
+func (g *grpcServer) handshakeFailed(err error) {
+	g.acceptor.closed[closedHandshake].Inc()
+	g.log.Note("TLS handshake failed", []byte(err.Error()))
+}
+
+func unknownMethod(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	return status.Errorf(codes.Unimplemented, "unknown method %s", method)
+}
+
+// begin ends a call whose message does not arrive in time. A watch of the health service goes on for as long as its client likes. What does
+// not name a service and a method is refused here, since package grpc would refuse it without a word to the observer.
+func (g *grpcServer) begin(ctx context.Context, call *tap.Info) (context.Context, error) {
+	if !strings.HasPrefix(call.FullMethodName, "/") || strings.LastIndexByte(call.FullMethodName, '/') == 0 {
+		err := status.Errorf(codes.Unimplemented, "malformed method name %q", call.FullMethodName)
+		g.observer.refuse(g.observer.unimplemented, "grpc call refused: unimplemented", err)
+		return ctx, err
+	}
 	if call.FullMethodName == grpc_health_v1.Health_Watch_FullMethodName {
 		return ctx, nil
 	}

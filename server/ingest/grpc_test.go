@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -96,6 +97,7 @@ func TestGRPCRefuses(t *testing.T) {
 		{"B143 groups in a packet", sendPacket, strings.Repeat("\xa3\x06", 1<<20), codes.InvalidArgument, "not a DogstatsdPacket"},
 		{"too large", sendSpan, strings.Repeat("x", maxMessage+1), codes.ResourceExhausted, "larger than max"},
 		{"unknown method", "/ssf.SSFGRPC/Nothing", "", codes.Unimplemented, "unknown method"},
+		{"unknown service", "/No.Service/Nothing", "", codes.Unimplemented, "unknown method"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,7 +113,101 @@ func TestGRPCRefuses(t *testing.T) {
 	r.requireValue(2, "ingest.span_samples")
 	r.requireValue(2, "ingest.refused", "protocol:grpc", "reason:message")
 	r.wait(1, "ingest.refused", "protocol:grpc", "reason:too_long")
+	r.wait(2, "ingest.refused", "protocol:grpc", "reason:unimplemented")
+	r.stop()
+	r.requireValue(2, "ingest.refused", "protocol:grpc", "reason:unimplemented")
+	r.requireValue(0, "ingest.refused", "protocol:grpc", "reason:malformed")
 	r.requireLaws()
+}
+
+// What package grpc refuses is counted once each, and a client that goes away is not.
+func TestGRPCRefusalsBeforeTheHandler(t *testing.T) {
+	whole := append(prefix(len(packetMessage("a:1|c"))), packetMessage("a:1|c")...)
+	tests := []struct {
+		name, method string
+		headers      []string
+		data         []byte
+		reason       string // empty where nothing is refused
+	}{
+		{"compressed", sendPacket, []string{"grpc-encoding", "zippy"}, append([]byte{1}, whole[1:]...), "unimplemented"},
+		{"unknown method", "/ssf.SSFGRPC/Nothing", nil, whole, "unimplemented"},
+		{"unknown service", "/No.Service/Nothing", nil, whole, "unimplemented"},
+		{"no method", "/nothing", nil, whole, "unimplemented"},
+		{"too large", sendPacket, nil, prefix(maxMessage + 1), "too_long"},
+		{"compressed with nothing", sendPacket, nil, append([]byte{1}, whole[1:]...), "malformed"},
+		{"unknown flag", sendPacket, nil, append([]byte{7}, whole[1:]...), "malformed"},
+		{"half a message", sendPacket, nil, whole[:len(whole)-1], "malformed"},
+		{"half a prefix", sendPacket, nil, whole[:3], "malformed"},
+		{"no message", sendPacket, nil, nil, "malformed"},
+		{"two messages", sendPacket, nil, append(whole[:len(whole):len(whole)], whole...), "malformed"},
+		{"good", sendPacket, nil, whole, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := start(t, grpcAt("127.0.0.1:0"))
+			client := r.rawClient(r.dial(0))
+			stream, err := client.open(tt.method, tt.headers...)
+			require.NoError(t, err)
+			require.NoError(t, client.framer.WriteData(stream, true, tt.data))
+			_, err = client.next(http2.FrameHeaders, stream)
+			require.NoError(t, err)
+			r.stop()
+			if tt.reason == "" {
+				r.requireValue(0, "ingest.refused")
+				return
+			}
+			r.requireValue(1, "ingest.refused", "protocol:grpc", "reason:"+tt.reason)
+			r.requireValue(1, "ingest.refused")
+		})
+	}
+}
+
+// Clients that go away in the midst of a call are not refused.
+func TestGRPCClientsThatGoAway(t *testing.T) {
+	for _, reset := range []bool{false, true} {
+		r := start(t, grpcAt("127.0.0.1:0"))
+		conn := r.dial(0)
+		client := r.rawClient(conn)
+		stream, err := client.open(sendPacket)
+		require.NoError(t, err)
+		require.NoError(t, client.send(stream, append(prefix(1000), "some"...), 100))
+		if reset {
+			require.NoError(t, client.framer.WriteRSTStream(stream, http2.ErrCodeCancel))
+			require.NoError(t, client.framer.WritePing(false, [8]byte{}))
+		}
+		require.NoError(t, conn.Close())
+		r.wait(1, "ingest.connections_accepted")
+		eventually(t, func() bool { return r.reg.Value("ingest.connections") == 0 }, "the connection stays")
+		r.stop()
+		r.requireValue(0, "ingest.refused")
+	}
+}
+
+// Each handshake that fails is counted, and none that succeeds.
+func TestGRPCHandshakesThatFail(t *testing.T) {
+	a := newAuthority(t)
+	c := grpcAt("127.0.0.1:0")
+	a.serve(&c, true)
+	r := start(t, c)
+	require.NoError(t, call(t, r.client(0, credentials.NewTLS(a.client(true))), sendPacket, packetMessage("a:1|c"), grpc.WaitForReady(true)))
+	r.requireValue(0, "ingest.connections_closed", "reason:handshake")
+	write(t, r.dial(0), "GET / HTTP/1.0\r\n\r\n")
+	r.wait(1, "ingest.connections_closed", "reason:handshake")
+	r.requireValue(1, "ingest.connections_closed", "reason:handshake")
+	require.Error(t, call(t, r.client(0, credentials.NewTLS(a.client(false))), sendPacket, ""))
+	r.wait(2, "ingest.connections_closed", "reason:handshake")
+}
+
+// A handshake that a stop ends has not failed.
+func TestGRPCHandshakesEndWithTheServer(t *testing.T) {
+	a := newAuthority(t)
+	c := grpcAt("127.0.0.1:0")
+	a.serve(&c, false)
+	r := start(t, c)
+	r.dial(0)
+	r.wait(1, "ingest.connections_accepted")
+	r.stop()
+	r.requireValue(0, "ingest.connections_closed", "reason:handshake")
 }
 
 // All that one connection brings goes to one lane, where the last line wins even if no clock can tell it from the one before.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"net"
 	"sync"
 
@@ -131,16 +132,24 @@ func dataCost(length int) int {
 	}
 }
 
-// meteredCredentials meters connections behind the handshake, where frames can be seen.
+// meteredCredentials meters connections behind the handshake, where frames can be seen, and tells of handshakes that failed.
 type meteredCredentials struct {
 	credentials.TransportCredentials
-	meter func(net.Conn) net.Conn
+	ctx    context.Context // of the server: credentials are given none
+	meter  func(net.Conn) net.Conn
+	failed func(error)
 }
 
-// ServerHandshake makes the handshake and returns a metered connection.
+// ServerHandshake makes the handshake and returns a metered connection. The end of the context ends the handshake, for which package grpc
+// would wait.
 func (c meteredCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	stop := context.AfterFunc(c.ctx, func() { _ = raw.Close() })
+	defer stop()
 	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
 	if err != nil {
+		if c.ctx.Err() == nil {
+			c.failed(err)
+		}
 		return conn, info, err
 	}
 	return c.meter(conn), info, nil
@@ -148,5 +157,5 @@ func (c meteredCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials
 
 // Clone copies the credentials.
 func (c meteredCredentials) Clone() credentials.TransportCredentials {
-	return meteredCredentials{c.TransportCredentials.Clone(), c.meter}
+	return meteredCredentials{c.TransportCredentials.Clone(), c.ctx, c.meter, c.failed}
 }

@@ -16,17 +16,21 @@ import (
 // or lines.
 type grpcObserver struct {
 	intakes *intakePool
+	log     *telemetry.LogSampler
 
-	message, tooLong, slow, memory *telemetry.Metric
+	message, tooLong, slow, memory, unimplemented, malformed *telemetry.Metric
 }
 
-func newGRPCObserver(intakes *intakePool, r *telemetry.Registry) grpcObserver {
+func newGRPCObserver(intakes *intakePool, r *telemetry.Registry, log *telemetry.LogSampler) grpcObserver {
 	return grpcObserver{
-		intakes: intakes,
-		message: r.Counter(&descRefused, protocolGRPC, "message"),
-		tooLong: r.Counter(&descRefused, protocolGRPC, "too_long"),
-		slow:    r.Counter(&descRefused, protocolGRPC, string(reasonSlow)),
-		memory:  r.Counter(&descRefused, protocolGRPC, string(reasonMemory)),
+		intakes:       intakes,
+		log:           log,
+		message:       r.Counter(&descRefused, protocolGRPC, "message"),
+		tooLong:       r.Counter(&descRefused, protocolGRPC, "too_long"),
+		slow:          r.Counter(&descRefused, protocolGRPC, string(reasonSlow)),
+		memory:        r.Counter(&descRefused, protocolGRPC, string(reasonMemory)),
+		unimplemented: r.Counter(&descRefused, protocolGRPC, "unimplemented"),
+		malformed:     r.Counter(&descRefused, protocolGRPC, "malformed"),
 	}
 }
 
@@ -49,20 +53,31 @@ func (*grpcObserver) HandleConn(context.Context, grpcstats.ConnStats) {}
 // TagRPC returns ctx.
 func (*grpcObserver) TagRPC(ctx context.Context, _ *grpcstats.RPCTagInfo) context.Context { return ctx }
 
-// HandleRPC counts calls that ended because they were too large or took too long.
+// HandleRPC counts calls that package grpc ended before their handler could count them. A client that goes away (Canceled, Unavailable, or
+// its own DeadlineExceeded) is not refused, and what a handler answers with, InvalidArgument or the NotFound of a health check, is no news.
 func (g *grpcObserver) HandleRPC(ctx context.Context, s grpcstats.RPCStats) {
 	end, ok := s.(*grpcstats.End)
 	if !ok {
 		return
 	}
+	code := status.Code(end.Error)
 	switch {
-	case end.Error == nil:
-	case status.Code(end.Error) == codes.ResourceExhausted:
-		g.tooLong.Inc()
+	case code == codes.OK:
+	case code == codes.ResourceExhausted:
+		g.refuse(g.tooLong, "grpc call refused: too_long", end.Error)
+	case code == codes.Unimplemented: // no such method, or no such compression
+		g.refuse(g.unimplemented, "grpc call refused: unimplemented", end.Error)
 	case errors.Is(context.Cause(ctx), errSlow):
-		g.slow.Inc()
+		g.refuse(g.slow, "grpc call refused: slow", end.Error)
+	case code == codes.Internal: // not one whole message, as grpc frames it
+		g.refuse(g.malformed, "grpc call refused: malformed", end.Error)
 	}
 	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		cancel()
 	}
+}
+
+func (g *grpcObserver) refuse(reason *telemetry.Metric, message string, err error) {
+	reason.Inc()
+	g.log.Note(message, []byte(err.Error()))
 }

@@ -125,7 +125,7 @@ func (i *Ingest) add(service service, l *Listener, names map[string]int, tlsConf
 	case service == serviceGRPC:
 		lines := newSource(id, name, false, false, i.settings.Telemetry)
 		i.runners = append(i.runners, &grpcServer{
-			binding: b, tls: tlsConfig, lines: lines, observer: newGRPCObserver(i.streamIntakes(), i.settings.Telemetry),
+			binding: b, tls: tlsConfig, lines: lines, observer: newGRPCObserver(i.streamIntakes(), i.settings.Telemetry, b.log),
 		})
 	case e.datagrams():
 		i.runners = append(i.runners, i.newDatagrams(b))
