@@ -45,9 +45,9 @@ type Server struct {
 
 // Grace times of the stages. Together they stay within the ten seconds that supervisors commonly give.
 const (
-	listenGrace = 1 * time.Second
-	flushGrace  = 3500 * time.Millisecond   // a last interval of millions of series takes its time
-	sinkDrain   = 1500 * time.Millisecond   // for sending what waits
+	listenGrace = 1500 * time.Millisecond
+	flushGrace  = 3200 * time.Millisecond   // a last interval of millions of series takes its time
+	sinkDrain   = 1300 * time.Millisecond   // for sending what waits
 	sinkGrace   = sinkDrain + 3*time.Second // and for an attempt under way to give up
 	statsGrace  = 400 * time.Millisecond
 	adminGrace  = 400 * time.Millisecond

@@ -42,7 +42,7 @@ const (
 	grpcAlive  = 2 * time.Minute
 	grpcAnswer = 20 * time.Second
 	// grpcGrace is how long, at a stop, calls under way may take to end.
-	grpcGrace = time.Second
+	grpcGrace = 500 * time.Millisecond
 )
 
 // grpcServer serves both services, for spans and for DogStatsD packets, and the standard one for health, on one port.
@@ -79,7 +79,8 @@ func (g *grpcServer) Run(ctx context.Context) error {
 
 	var group sync.WaitGroup
 	served := make(chan error, 1)
-	group.Go(func() { served <- server.Serve(g.acceptor) })
+	listener := newTrackedListener(g.acceptor)
+	group.Go(func() { served <- server.Serve(listener) })
 	var err error
 	select {
 	case <-ctx.Done():
@@ -95,6 +96,7 @@ func (g *grpcServer) Run(ctx context.Context) error {
 		case <-grace.C:
 		}
 		grace.Stop()
+		listener.closeConns()
 	case err = <-served:
 		err = fmt.Errorf("%s: %w", g.src.name, err)
 	}

@@ -210,6 +210,27 @@ func TestGRPCHandshakesEndWithTheServer(t *testing.T) {
 	r.requireValue(0, "ingest.connections_closed", "reason:handshake")
 }
 
+// Clients that say nothing, with and without TLS, are not waited for at a stop.
+func TestGRPCSilentClientsDoNotHoldUpAStop(t *testing.T) {
+	a := newAuthority(t)
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("tls %v", secure), func(t *testing.T) {
+			c := grpcAt("127.0.0.1:0")
+			if secure {
+				a.serve(&c, false)
+			}
+			r := start(t, c)
+			for range 3 {
+				r.dial(0)
+			}
+			r.wait(3, "ingest.connections_accepted")
+			begin := time.Now()
+			r.stop()
+			require.Less(t, time.Since(begin), handshakeTime/2)
+		})
+	}
+}
+
 // All that one connection brings goes to one lane, where the last line wins even if no clock can tell it from the one before.
 func TestConnectionStaysOnItsLane(t *testing.T) {
 	c := configured(func(c *Config) {
