@@ -16,8 +16,9 @@ help: ## show this list
 build: ## static programs in bin/; the version is that of the git tag
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o bin/ ./cmd/veneur ./cmd/veneur-emit
 
-test: ## every test, race detector on (needs a C compiler)
+test: ## every test, race detector on (needs a C compiler), and the allocation gates without it
 	$(GO) test -race ./...
+	$(GO) test -run Alloc ./...
 
 invariants: ## every test with the costly checks compiled in
 	$(GO) test -race -tags invariants ./...
