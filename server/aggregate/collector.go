@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -15,7 +16,7 @@ type Collector struct {
 
 	// Of the ids that the last collected generations refer to, by number:
 	ids    *ids
-	at     paged[uint32]         // the series' state, marked by collecting; else the interval in which it last had one
+	places paged[place]          // of the series' states
 	kept   paged[float64]        // the value of each gauge at the end of the last interval that had one
 	series paged[*metric.Series] // of those seen of late
 	name   string                // of the series made last: the next one's is the same more often than not
@@ -30,8 +31,8 @@ type Collector struct {
 	lastReport time.Time
 }
 
-// collecting marks the numbers in Collector.at that are indexes of states.
-const collecting = 1 << 31
+// place is the interval in which a series last had a state, and the index of that among those of its class.
+type place struct{ interval, index uint32 }
 
 // NewCollector returns a collector of the given tables, which are those of all lanes.
 func NewCollector(in *Interner, tables []*Table) *Collector {
@@ -52,6 +53,7 @@ func (c *Collector) Collect() *Interval {
 		iv = new(Interval)
 	}
 	c.spare = nil
+	c.makeRoom(iv)
 	for _, t := range c.tables {
 		if g := &t.gens[t.cur^1]; g.pending && g.view.ids == c.ids {
 			c.gather(iv, g, t.cur^1)
@@ -64,14 +66,38 @@ func (c *Collector) Collect() *Interval {
 	return iv
 }
 
+// makeRoom makes room for the states of an interval, so that none has to be moved, and for the places of all series. There are no more states
+// of a class than entries were begun, and no more than there are series.
+func (c *Collector) makeRoom(iv *Interval) {
+	var n [classes]int
+	for _, t := range c.tables {
+		for class, begun := range t.gens[t.cur^1].begun {
+			n[class] += begun
+		}
+	}
+	c.in.mu.Lock()
+	used, live := c.ids.used, c.ids.classes
+	c.in.mu.Unlock()
+	for i := uint32(0); i < used; i += pageLen {
+		c.places.at(i)
+	}
+	iv.Counters = withRoom(iv.Counters, min(n[metric.Counter], live[metric.Counter]))
+	iv.Gauges = withRoom(iv.Gauges, min(n[metric.Gauge], live[metric.Gauge]))
+	iv.Histograms = withRoom(iv.Histograms, min(n[metric.Histogram], live[metric.Histogram]))
+	iv.Sets = withRoom(iv.Sets, min(n[metric.Set], live[metric.Set]))
+}
+
+// withRoom returns empty memory for n states, and some more, since there will be: that given, if it is enough.
+func withRoom[S any](states []S, n int) []S {
+	if cap(states) >= n {
+		return states
+	}
+	return make([]S, 0, n+n/8)
+}
+
 // gather adds one generation, which is empty afterwards.
 func (c *Collector) gather(iv *Interval, g *generation, half int) {
-	g.active.filled(func(numbers []uint32) {
-		for _, n := range numbers {
-			e := g.view.entry(n)
-			c.add(iv, g, e, &e.words[half])
-		}
-	})
+	g.active.filled(func(numbers []uint32) { c.addAll(iv, g, numbers, half) })
 	g.timed.filled(func(points []timedPoint) {
 		for _, p := range points {
 			iv.Timed = append(iv.Timed, c.timedPoint(&g.view, p))
@@ -92,7 +118,7 @@ func (c *Collector) gather(iv *Interval, g *generation, half int) {
 	c.in.timed.Add(-int64(g.timed.n))
 	c.in.stats.saturated.Add(g.saturated)
 	c.in.stats.conflicts.Add(g.conflicts)
-	g.saturated, g.conflicts = 0, 0
+	g.saturated, g.conflicts, g.begun = 0, 0, [classes]int{}
 	g.active.reset()
 	g.digests.reset()
 	g.sketches.reset()
@@ -102,29 +128,56 @@ func (c *Collector) gather(iv *Interval, g *generation, half int) {
 	g.view = view{}
 }
 
-// add merges one entry's values into the state of its series.
-func (c *Collector) add(iv *Interval, g *generation, e *entry, words *[2]uint64) {
-	at := c.at.at(e.id)
-	i := int(*at &^ collecting)
-	known := *at&collecting != 0
-	var n int
-	switch e.meta.kind() {
-	case metric.Counter:
-		if known {
-			c.addCounter(&iv.Counters[i], counterOf(words))
-			return
+// addAll merges entries' values into the states of their series. Counters, which most series are, do not leave the loop.
+func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half int) {
+	places := c.places.pages
+	counters := slices.Grow(iv.Counters, len(numbers)) // Collect has made the room, so that nothing is copied
+	for _, n := range numbers {
+		e := g.view.entry(n)
+		p := &places[e.id/pageLen][e.id%pageLen]
+		words := &e.words[half&1]
+		known := p.interval == c.interval
+		if e.meta.kind() != metric.Counter {
+			c.add(iv, g, e, words, p, known)
+			continue
 		}
-		n = len(iv.Counters)
-		iv.Counters = append(iv.Counters, CounterState{Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, total: counterOf(words)})
+		total := counterOf(words)
+		var s *CounterState
+		if known {
+			s = &counters[p.index]
+			total.lo += s.rest
+			if total.add(s.Value) {
+				c.in.stats.saturated.Inc()
+			}
+		} else {
+			i := len(counters)
+			p.interval, p.index = c.interval, uint32(i)
+			counters = counters[:i+1]
+			s = &counters[i]
+			s.id = e.id
+			if s.Series = c.series.get(e.id); s.Series == nil {
+				s.Series = c.newSeries(&g.view, e)
+			}
+		}
+		total = total.rounded()
+		s.Value, s.rest = total.hi, total.lo
+	}
+	iv.Counters = counters
+}
+
+// add merges one entry that is not a counter's; known says that its series has a state already, at p.
+func (c *Collector) add(iv *Interval, g *generation, e *entry, words *[2]uint64, p *place, known bool) {
+	i := p.index
+	switch e.meta.kind() {
 	case metric.Gauge:
 		o := gaugeOf(words)
 		if known {
 			iv.Gauges[i].merge(o)
 			return
 		}
-		n = len(iv.Gauges)
+		i = uint32(len(iv.Gauges))
 		iv.Gauges = append(iv.Gauges, GaugeState{
-			Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, Value: o.value, Stamp: o.stamp, relative: o.relative,
+			Series: c.seriesOf(&g.view, e), id: e.id, Value: o.value, Stamp: o.stamp, relative: o.relative,
 		})
 	case metric.Set:
 		o := g.sketches.at(int(words[0]))
@@ -132,24 +185,18 @@ func (c *Collector) add(iv *Interval, g *generation, e *entry, words *[2]uint64)
 			c.mergeSketches(&iv.Sets[i], o)
 			return
 		}
-		n = len(iv.Sets)
-		iv.Sets = append(iv.Sets, SetState{Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, Sketch: o})
+		i = uint32(len(iv.Sets))
+		iv.Sets = append(iv.Sets, SetState{Series: c.seriesOf(&g.view, e), id: e.id, Sketch: o})
 	default:
 		o := g.digests.at(int(words[0]))
 		if known {
 			c.mergeDigests(&iv.Histograms[i], o)
 			return
 		}
-		n = len(iv.Histograms)
-		iv.Histograms = append(iv.Histograms, HistogramState{Series: c.seriesOf(&g.view, e), mark: mark{id: e.id}, Digest: o})
+		i = uint32(len(iv.Histograms))
+		iv.Histograms = append(iv.Histograms, HistogramState{Series: c.seriesOf(&g.view, e), id: e.id, Digest: o})
 	}
-	*at = uint32(n) | collecting
-}
-
-func (c *Collector) addCounter(s *CounterState, o sum) {
-	if s.total.addSum(o) {
-		c.in.stats.saturated.Inc()
-	}
+	*p = place{c.interval, i}
 }
 
 func (s *GaugeState) merge(o gauge) {
@@ -168,13 +215,8 @@ func (c *Collector) mergeSketches(s *SetState, o *sketch) {
 	c.putSketch(o)
 }
 
-// finish makes the states what they say, and clears the marks of collecting.
+// finish makes the states what they say.
 func (c *Collector) finish(iv *Interval) {
-	for i := range iv.Counters {
-		s := &iv.Counters[i]
-		s.Value = s.total.value()
-		c.finishMark(&s.mark)
-	}
 	for i := range iv.Gauges {
 		s := &iv.Gauges[i]
 		kept := c.kept.at(s.id)
@@ -182,13 +224,6 @@ func (c *Collector) finish(iv *Interval) {
 			s.Value = saturatingAdd(*kept, s.Value)
 		}
 		*kept = s.Value
-		c.finishMark(&s.mark)
-	}
-	for i := range iv.Histograms {
-		c.finishMark(&iv.Histograms[i].mark)
-	}
-	for i := range iv.Sets {
-		c.finishMark(&iv.Sets[i].mark)
 	}
 	c.markNames(iv)
 	c.countUnique(iv)

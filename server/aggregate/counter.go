@@ -31,9 +31,14 @@ func (s *sum) addSum(o sum) (saturated bool) {
 	return saturated
 }
 
-// value returns the sum, rounded once.
-func (s *sum) value() float64 {
-	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, s.hi+s.lo))
+// rounded returns the same sum with hi as the whole of it, rounded once, and lo as what that takes off it.
+func (s sum) rounded() sum {
+	total := s.hi + s.lo
+	if total-total != 0 {
+		return sum{hi: math.Copysign(math.MaxFloat64, total)}
+	}
+	part := total - s.hi
+	return sum{total, (s.hi - (total - part)) + (s.lo - part)}
 }
 
 // addCounter adds a sample to a counter's words. Each value stands for value divided by rate.

@@ -7,7 +7,8 @@
 // # A sample's way
 //
 // [Table.Add] looks for the sample's key: kind, name and tags, byte for byte as they came. A key seen before costs a hash, one slot, one
-// entry of 64 bytes and the comparison; no lock is taken and nothing is allocated. A new key is read once: tags are sorted and made unique,
+// entry of 64 bytes and the comparison; no lock is taken and nothing is allocated. [Table.AddBatch] does the same for many samples, and waits
+// for what it needs of all of them at once. A new key is read once: tags are sorted and made unique,
 // the magic ones obeyed, tags_exclude and extend_tags applied, the limits asked; the series it stands for gets a number or has one. Every
 // further key of a series in one table, such as another order of its tags, is an alias of the first: its samples go into the same entry.
 //

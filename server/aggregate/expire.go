@@ -16,7 +16,7 @@ func (c *Collector) Expire(lock func(table int, f func())) {
 	c.forgetIdleSeries()
 	c.in.mu.Lock()
 	hollow := totals.hollow || c.in.ids.hollow()
-	c.in.stats.idBytes.Set(float64(c.in.ids.bytes() + 4*pageLen*len(c.at.pages)))
+	c.in.stats.idBytes.Set(float64(c.in.ids.bytes() + 8*pageLen*len(c.places.pages)))
 	c.in.mu.Unlock()
 	c.in.stats.aliases.Set(float64(totals.aliases))
 	c.in.stats.tableBytes.Set(float64(totals.bytes))
@@ -97,7 +97,7 @@ func (c *Collector) forget(id uint32) {
 	if at := c.kept.peek(id); at != nil {
 		*at = 0
 	}
-	if at := c.at.peek(id); at != nil {
-		*at = 0
+	if p := c.places.peek(id); p != nil {
+		*p = place{}
 	}
 }

@@ -104,7 +104,7 @@ func (t *Table) adoptAlias(old *entry, s *metric.Sample, n uint32) (*entry, uint
 // renumber takes what the collector knows by the old numbers over to the new ones.
 func (c *Collector) renumber(to *ids) {
 	from := c.ids // no table uses them any more
-	var at paged[uint32]
+	var places paged[place]
 	var kept paged[float64]
 	var series paged[*metric.Series]
 	for i, page := range from.forward.pages {
@@ -116,7 +116,7 @@ func (c *Collector) renumber(to *ids) {
 				continue
 			}
 			old := uint32(i*pageLen + j)
-			*at.at(n) = c.at.get(old)
+			*places.at(n) = c.places.get(old)
 			if v := c.kept.get(old); v != 0 {
 				*kept.at(n) = v
 			}
@@ -125,7 +125,7 @@ func (c *Collector) renumber(to *ids) {
 			}
 		}
 	}
-	c.at, c.kept, c.series = at, kept, series
+	c.places, c.kept, c.series = places, kept, series
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	// What has not moved has expired.

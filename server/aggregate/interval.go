@@ -22,22 +22,16 @@ type Interval struct {
 	scoped bool // some state is marked so
 }
 
-// mark is what all states have.
-type mark struct {
-	id     uint32
-	scoped bool // its name has series of several scopes
-}
-
 // CounterState is the total of a counter.
 type CounterState struct {
 	Series *metric.Series
 	Value  float64 // finite
+	rest   float64 // what rounding took off Value: see sum
+	id     uint32
 	// Contested says that a point made of the state may get the whole name, type aside, of another series' point, if their tags are
 	// equal too.
 	Contested bool
-
-	mark
-	total sum
+	scoped    bool // its name has series of several scopes
 }
 
 // GaugeState is the last value of a gauge.
@@ -45,26 +39,26 @@ type GaugeState struct {
 	Series    *metric.Series
 	Value     float64 // finite
 	Stamp     int64   // when it was received, on the clock of Table.Add's stamps
-	Contested bool    // see CounterState
-
-	mark
-	relative bool
+	id        uint32
+	Contested bool // see CounterState
+	scoped    bool
+	relative  bool
 }
 
 // HistogramState is the digest of a histogram.
 type HistogramState struct {
 	Series    *metric.Series
 	Digest    *tdigest.Digest // not empty
-	Contested bool            // see CounterState
-
-	mark
+	id        uint32
+	Contested bool // see CounterState
+	scoped    bool
 }
 
 // SetState is the sketch of a set.
 type SetState struct {
 	Series    *metric.Series
 	Sketch    *hll.Sketch // not empty
-	Contested bool        // see CounterState
-
-	mark
+	id        uint32
+	Contested bool // see CounterState
+	scoped    bool
 }

@@ -10,11 +10,13 @@ type pool[T any] struct {
 }
 
 // put makes the pool hold these things, which must be empty, and nothing else: what the last interval did not take out again, the next one
-// will not need either.
-func (p *pool[T]) put(small, large []*T) {
+// will not need either. What it held it returns, to let go of.
+func (p *pool[T]) put(small, large []*T) (oldSmall, oldLarge []*T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	oldSmall, oldLarge = p.small, p.large
 	p.small, p.large = small, large
+	return oldSmall, oldLarge
 }
 
 // spares are things taken from a pool, for one table.

@@ -1,5 +1,7 @@
 package aggregate
 
+import "slices"
+
 // Release gives an interval back. Its digests and sketches are emptied and used again, and so is the memory of its states; series, points with a
 // time, events and checks belong to whoever has them.
 func (c *Collector) Release(iv *Interval) {
@@ -25,7 +27,10 @@ func emptied[S any](states []S) []S {
 	if cap(states) > 1024 && len(states) < cap(states)/4 {
 		return nil
 	}
-	clear(states)
+	// Piece by piece: while memory with pointers is cleared, the garbage collector cannot stop the goroutine, and would keep all others waiting.
+	for piece := range slices.Chunk(states, 4096) {
+		clear(piece)
+	}
 	return states[:0]
 }
 
@@ -44,8 +49,8 @@ func (s *sorter[T]) put(v *T, large bool) {
 
 // into makes what was put the content of a pool.
 func (s *sorter[T]) into(p *pool[T]) {
-	p.put(s.small, s.large)
-	*s = sorter[T]{}
+	s.small, s.large = p.put(s.small, s.large)
+	s.small, s.large = emptied(s.small), emptied(s.large)
 }
 
 func (c *Collector) putDigest(d *digest) {

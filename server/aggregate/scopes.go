@@ -10,8 +10,12 @@ func (c *Collector) MergeScopes(iv *Interval) {
 	}
 	iv.Counters = mergeScopes(iv.Counters, func(s *CounterState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *CounterState) {
-			c.addCounter(into, from.total)
-			into.Value = into.total.value()
+			total := sum{into.Value, into.rest}
+			if total.addSum(sum{from.Value, from.rest}) {
+				c.in.stats.saturated.Inc()
+			}
+			total = total.rounded()
+			into.Value, into.rest = total.hi, total.lo
 			into.Contested = into.Contested || from.Contested
 		})
 	iv.Gauges = mergeScopes(iv.Gauges, func(s *GaugeState) (**metric.Series, bool) { return &s.Series, s.scoped },

@@ -9,11 +9,10 @@ import (
 // seriesOf returns the series of an entry. It is made when first asked for and stays the same as long as it is seen in every interval, or
 // nearly so: a series that is idle costs none.
 func (c *Collector) seriesOf(v *view, e *entry) *metric.Series {
-	at := c.series.at(e.id)
-	if *at == nil {
-		*at = c.newSeries(v, e)
+	if s := c.series.get(e.id); s != nil {
+		return s
 	}
-	return *at
+	return c.newSeries(v, e)
 }
 
 func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
@@ -22,13 +21,15 @@ func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
 	if string(s.Name) != c.name {
 		c.name = string(s.Name)
 	}
-	return &metric.Series{
+	series := &metric.Series{
 		Name:     c.name,
 		Tags:     slices.Clip(slices.Clone(c.canon.tags)),
 		Kind:     s.Kind,
 		Scope:    c.canon.scope,
 		SinkOnly: c.canon.sinkOnly,
 	}
+	*c.series.at(e.id) = series
+	return series
 }
 
 // seriesIdle is after how many intervals without a state a series is let go. One is not enough: many are sent every other interval.
@@ -45,7 +46,7 @@ func (c *Collector) forgetIdleSeries() {
 			if page[j] == nil {
 				continue
 			}
-			if c.interval-c.at.get(uint32(i*pageLen+j)) >= seriesIdle {
+			if c.interval-c.places.get(uint32(i*pageLen+j)).interval >= seriesIdle {
 				page[j] = nil
 				continue
 			}
@@ -66,9 +67,6 @@ func (c *Collector) timedPoint(v *view, p timedPoint) metric.Point {
 	}
 	return metric.Point{Series: s, Name: s.Name, Value: p.value, Type: typ, Time: p.time}
 }
-
-// finishMark clears a state's mark of collecting.
-func (c *Collector) finishMark(m *mark) { *c.at.at(m.id) = c.interval }
 
 // markNames says of each state whether its points can meet others, and whether its name has several scopes. As long as no name of the
 // daemon has either, which is the rule, it costs nothing.

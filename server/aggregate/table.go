@@ -34,6 +34,7 @@ type Table struct {
 // generation is what a table has of one interval beside the words of its entries.
 type generation struct {
 	active   list[uint32] // entries with values, in the order of their first sample
+	begun    [classes]int // how many of them each class has
 	digests  list[*digest]
 	sketches list[*sketch]
 	timed    list[timedPoint]
@@ -140,7 +141,9 @@ func (t *Table) begin(e *entry, n uint32) {
 		t.beginHistogram(words, &e.words[t.cur^1])
 	}
 	e.epochs[t.cur] = t.epoch
-	t.gens[t.cur].active.push(n)
+	g := &t.gens[t.cur]
+	g.active.push(n)
+	g.begun[e.meta.kind().Class()]++
 }
 
 // touch keeps an entry from being idle without making it part of the interval.

@@ -27,7 +27,7 @@ func (t *Table) addTimed(e *entry, n uint32, s *metric.Sample) Outcome {
 				t.gens[t.cur].saturated++
 			}
 		}
-		value = total.value()
+		value = total.rounded().hi
 	}
 	t.touch(e)
 	t.gens[t.cur].timed.push(timedPoint{value, s.Time, n})
