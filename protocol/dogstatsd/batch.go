@@ -76,9 +76,15 @@ func (p *Parser) Fill(b *Batch) *Line {
 	if invariants.Enabled {
 		p.mangle()
 	}
-	for !b.Full() && p.atLine() {
-		if p.buf[p.pos] == '_' {
-			return p.parseMarked()
+	for !b.Full() {
+		// Most lines start with a small letter, and follow one that left nothing to reset.
+		if p.pos >= len(p.buf) || p.buf[p.pos] <= '_' || !p.asReset {
+			if !p.atLine() {
+				break
+			}
+			if p.buf[p.pos] == '_' {
+				return p.parseMarked()
+			}
 		}
 		i := b.n
 		s := &b.samples[i]

@@ -79,15 +79,16 @@ func (t *Table) addBatch(samples []metric.Sample, outcomes []Outcome, stamp int6
 	b.touched = touched
 
 	// What was found so is only a guess: it may be the entry of another key, and the samples before this one may have added or removed some.
+	cur, epoch := t.cur&1, t.epoch
 	for i := range samples {
 		s := &samples[i]
 		e, n := entries[i%batchLen], numbers[i]
 		switch {
 		case e.hash != hashes[i] || e.meta&metaKey != metas[i] || !t.store.isKey(e, s.Name, s.Tags):
 			e, n = t.store.find(hashes[i], metas[i], s.Name, s.Tags)
-		case e.meta == meta(metric.Counter) && e.epochs[t.cur&1] == t.epoch && len(s.Values) == 1 && s.Rate == 1 && s.Time == 0:
+		case e.meta == meta(metric.Counter) && e.epochs[cur] == epoch && len(s.Values) == 1 && s.Rate == 1 && s.Time == 0:
 			// What apply would do, for the sample that most are.
-			words := &e.words[t.cur&1]
+			words := &e.words[cur]
 			total := counterOf(words)
 			if total.add(s.Values[0]) {
 				t.gens[t.cur].saturated++

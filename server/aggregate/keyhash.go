@@ -25,7 +25,8 @@ func (k *keyHash) of(m meta, name, tags []byte) uint64 {
 		a = k.short(a, name)
 	} else {
 		for i := 0; i < len(name)-16; i += 16 {
-			a = fold(binary.LittleEndian.Uint64(name[i:i+8])^k.left, binary.LittleEndian.Uint64(name[i+8:])^a)
+			part := name[i : i+16]
+			a = fold(binary.LittleEndian.Uint64(part)^k.left, binary.LittleEndian.Uint64(part[8:])^a)
 		}
 		end := name[len(name)-16:]
 		a = fold(binary.LittleEndian.Uint64(end)^k.last, binary.LittleEndian.Uint64(end[8:])^a)
@@ -35,7 +36,8 @@ func (k *keyHash) of(m meta, name, tags []byte) uint64 {
 		b = k.short(b, tags)
 	} else {
 		for i := 0; i < len(tags)-16; i += 16 {
-			b = fold(binary.LittleEndian.Uint64(tags[i:i+8])^k.left, binary.LittleEndian.Uint64(tags[i+8:])^b)
+			part := tags[i : i+16]
+			b = fold(binary.LittleEndian.Uint64(part)^k.left, binary.LittleEndian.Uint64(part[8:])^b)
 		}
 		end := tags[len(tags)-16:]
 		b = fold(binary.LittleEndian.Uint64(end)^k.last, binary.LittleEndian.Uint64(end[8:])^b)
