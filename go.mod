@@ -6,6 +6,7 @@ require (
 	github.com/DataDog/datadog-go/v5 v5.9.1
 	github.com/dgryski/go-metro v0.0.0-20250106013310-edb8663e5e33
 	github.com/gogo/protobuf v1.3.2
+	github.com/klauspost/compress v1.20.4
 	github.com/opentracing/opentracing-go v1.2.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.74.0
