@@ -26,15 +26,17 @@
 //
 // The error says what became of the chunk. When a request can be answered in several ways, a sink says:
 //
-//	2xx                   nil
-//	2xx, some refused     *PartialError, with how many
-//	413                   *TooLargeError
-//	429                   *RetryAfter, with what the answer asks for
-//	other 4xx             Permanent(err)
-//	5xx, timeout, reset   the error as it is: the chunk is tried again
+//	2xx                        nil
+//	2xx, answered item by item *PartialError: which were refused and why, which to try again, which were there already
+//	2xx, some refused          *PartialError, with how many
+//	413                        *TooLargeError
+//	429                        *RetryAfter, with what the answer asks for
+//	401, 403, 404              *ConfigError: tried again slowly, and said loudly
+//	other 4xx                  Permanent(err), or Refusal(reason, err)
+//	5xx, timeout, reset        the error as it is: the chunk is tried again
 //
-// A sink that sends one chunk in several requests answers with the worst of them only if nothing was taken: what a backend took would be
-// sent twice.
+// Package sinks/httpsend gives these for HTTP, from the status. A sink that sends one chunk in several requests names, with a *PartialError,
+// the items of those that failed: what a backend took would otherwise be sent twice.
 //
 // # Its life
 //

@@ -32,8 +32,8 @@ func (b *Batch) Len() int {
 // MetricSink sends points, events and checks to one backend.
 //
 // Send is called by one goroutine at a time. It sends the whole chunk or reports what became of it: nil means the backend took all of it;
-// [Permanent], [*RetryAfter], [*PartialError] and [*TooLargeError] say more; any other error means that nothing was taken and that it
-// is worth trying again. Send returns by the deadline of ctx. It neither keeps nor changes the chunk or anything the chunk points
+// [Permanent], [*RetryAfter], [*ConfigError], [*PartialError] and [*TooLargeError] say more; any other error means that nothing was taken
+// and that it is worth trying again. Send returns by the deadline of ctx. It neither keeps nor changes the chunk or anything the chunk points
 // to, but for series and text, which never change and may be kept; and it does not queue, retry, filter, count, log or measure: package
 // delivery does all of that, once, for every sink.
 type MetricSink interface {

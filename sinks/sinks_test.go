@@ -21,7 +21,17 @@ func TestErrorClasses(t *testing.T) {
 	}{
 		{sinks.Permanent(io.EOF), "refused: EOF"},
 		{&sinks.RetryAfter{After: time.Minute, Err: io.EOF}, "retry after 1m0s: EOF"},
+		{sinks.Refusal(sinks.ReasonLimit, io.EOF), "refused: EOF"},
+		{&sinks.ConfigError{Err: io.EOF}, "not configured for this: EOF"},
 		{&sinks.PartialError{Refused: 3, Err: io.EOF}, "3 items refused: EOF"},
+		{
+			&sinks.PartialError{Refused: 1, Err: io.EOF, Items: []sinks.Item{{Fate: sinks.Refused}, {Fate: sinks.Retry}, {}}},
+			"3 items refused, 1 to be tried again: EOF",
+		},
+		{
+			&sinks.PartialError{Err: io.EOF, Items: []sinks.Item{{Fate: sinks.Existing}}},
+			"0 items refused, 0 to be tried again, 1 already there: EOF",
+		},
 		{&sinks.TooLargeError{Err: io.EOF}, "too large: EOF"},
 	}
 	for _, tt := range tests {

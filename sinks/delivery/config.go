@@ -65,7 +65,7 @@ func DefaultConfig() Config {
 		Timeout:      10 * time.Second,
 		ExpireAfter:  10 * time.Minute,
 		RetryInitial: 100 * time.Millisecond,
-		RetryMax:     10 * time.Second,
+		RetryMax:     time.Minute,
 	}}
 }
 

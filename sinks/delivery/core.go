@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/veneurd/veneur/internal/lifecycle"
+	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/sinks"
 )
 
@@ -17,7 +18,6 @@ type core struct {
 	name   string
 	signal string // "points" or "spans"
 	sink   any
-	send   func(ctx context.Context, payload any, from, to int) error
 	cfg    Common
 	drain  time.Duration
 	log    logrus.FieldLogger
@@ -25,6 +25,7 @@ type core struct {
 	queue    queue
 	health   health
 	attempts attempts
+	refusals map[sinks.Reason]*telemetry.Metric
 
 	life struct {
 		sync.Mutex

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -25,6 +24,7 @@ type Settings struct {
 // are its life, as package lifecycle has it.
 type Delivery struct {
 	*core
+	sink          sinks.MetricSink
 	filter        filter
 	distributions bool
 	filtered      map[Reason]*telemetry.Metric
@@ -34,13 +34,11 @@ type Delivery struct {
 func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 	d := &Delivery{
 		core:     newCore(sink, "points", cfg.Common, 0, s),
+		sink:     sink,
 		filter:   filter{cfg.MaxNameLength, cfg.MaxTagLength, cfg.MaxTags},
 		filtered: filteredBy(s),
 	}
 	_, d.distributions = sink.(sinks.DistributionSink)
-	d.send = func(ctx context.Context, payload any, from, to int) error {
-		return sink.Send(ctx, chunk(payload.(*sinks.Batch), from, to))
-	}
 	return d
 }
 
@@ -62,5 +60,5 @@ func (d *Delivery) Offer(b *sinks.Batch) {
 		d.queue.push(nil, dropped)
 		return
 	}
-	d.queue.push(&parcel{items: b.Len(), bytes: bytes, born: time.Now(), cuts: cuts, payload: b}, dropped)
+	d.queue.push(&parcel{items: b.Len(), bytes: bytes, born: time.Now(), cuts: cuts, cargo: batch{b, d.sink}}, dropped)
 }

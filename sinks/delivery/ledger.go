@@ -4,13 +4,14 @@ package delivery
 // Sum is its Offered.
 type Ledger struct {
 	Offered  uint64
-	Sent     uint64
+	Sent     uint64 // the backend has it
 	Refused  uint64
 	Filtered uint64
 	Overflow uint64
 	Expired  uint64
 	Waiting  uint64 // queued or being sent
 
+	Existing     uint64 // of those sent: the backend had them already
 	WaitingBytes uint64 // the memory of what waits, estimated; an interval counts whole until its last chunk is settled
 }
 
@@ -32,6 +33,7 @@ const (
 	refused
 	overflow
 	expired
+	existing // sent, and there already
 )
 
 func (l *Ledger) settle(n int, o outcome) {
@@ -40,6 +42,9 @@ func (l *Ledger) settle(n int, o outcome) {
 	switch o {
 	case sent:
 		l.Sent += count
+	case existing:
+		l.Sent += count
+		l.Existing += count
 	case refused:
 		l.Refused += count
 	case overflow:

@@ -27,7 +27,7 @@ type parcel struct {
 	items, bytes int
 	born         time.Time
 	cuts         []int // where its chunks end, ascending; the last one is items; nil is one chunk
-	payload      any   // *sinks.Batch or *spanParcel
+	cargo        cargo
 
 	settled int // of items; under the queue's lock
 }

@@ -129,7 +129,7 @@ func TestB107ChunkThatNeverGoesDoesNotTakeOthersWithIt(t *testing.T) {
 
 func TestBackoffIsBoundedAndRandom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, nil)
+		r := newRig(t, nil, func(c *delivery.Config) { c.RetryMax = 10 * time.Second })
 		r.rec.AnswerWith(func(context.Context, sinktest.Attempt) error { return errBackend })
 		stop := run(t, r)
 		r.Offer(batch(1, 1))

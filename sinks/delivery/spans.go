@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"time"
 
 	"github.com/veneurd/veneur/sinks"
@@ -10,20 +9,14 @@ import (
 
 // Spans delivers spans to one span sink. OfferSpan, Ledger and Failing may be called at any time by any goroutine; Start, Run and Close are
 // its life, as package lifecycle has it.
-type Spans struct{ *core }
-
-type spanParcel struct {
-	parcel
-	spans []*ssf.SSFSpan
+type Spans struct {
+	*core
+	sink sinks.SpanSink
 }
 
 // NewSpans wraps a sink. The configuration must be valid. Nothing is opened or started.
 func NewSpans(sink sinks.SpanSink, cfg SpanConfig, s Settings) *Spans {
-	d := &Spans{newCore(sink, "spans", cfg.Common, cfg.Linger, s)}
-	d.send = func(ctx context.Context, payload any, from, to int) error {
-		return sink.SendSpans(ctx, payload.(*spanParcel).spans[from:to:to])
-	}
-	return d
+	return &Spans{newCore(sink, "spans", cfg.Common, cfg.Linger, s), sink}
 }
 
 // OfferSpan takes a span over for delivery. It never blocks, and keeps the span, which several sinks may share and which must not change
@@ -38,7 +31,8 @@ func (d *Spans) OfferSpan(span *ssf.SSFSpan) {
 		return
 	}
 	p := d.roomFor(size)
-	p.spans = append(p.spans, span)
+	list := p.cargo.(*spanList)
+	list.spans = append(list.spans, span)
 	p.items++
 	p.bytes += size
 	if p.items == d.cfg.ChunkItems {
@@ -48,18 +42,16 @@ func (d *Spans) OfferSpan(span *ssf.SSFSpan) {
 }
 
 // roomFor returns the open parcel, or a new one behind the others when there is none or it would become too large.
-func (d *Spans) roomFor(size int) *spanParcel {
+func (d *Spans) roomFor(size int) *parcel {
 	q := &d.queue
 	if q.open != nil && q.open.bytes+size <= d.cfg.ChunkBytes {
-		return q.open.payload.(*spanParcel)
+		return q.open
 	}
 	d.closeParcel()
-	p := &spanParcel{parcel: parcel{born: time.Now()}}
-	p.payload = p
-	q.open = &p.parcel
+	q.open = &parcel{born: time.Now(), cargo: &spanList{sink: d.sink}}
 	q.parcels = append(q.parcels, q.open)
 	q.signal()
-	return p
+	return q.open
 }
 
 // closeParcel makes the open parcel ripe.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/sinks"
 )
 
 // The daemon's own metrics of this package. "signal" is points for a metric sink (its digests, events and checks included) and spans for a
@@ -25,6 +26,14 @@ var (
 	descFiltered = telemetry.Desc{
 		Name: "sink.filtered", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "reason"}, Loss: true,
 		Help: "Items that the sink's own limits on names and tags kept out, or that were no finite number.",
+	}
+	descRefused = telemetry.Desc{
+		Name: "sink.refused", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "signal", "reason"}, Loss: true,
+		Help: "Items that the backend will never take, by why: the outcome refused in parts.",
+	}
+	descExisting = telemetry.Desc{
+		Name: "sink.existing", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "signal"},
+		Help: "Items that the backend had already, as after a lost answer; they are among those sent.",
 	}
 	descWaiting = telemetry.Desc{
 		Name: "sink.waiting", Kind: telemetry.Gauge, Unit: "items", Tags: []string{"sink", "signal"},
@@ -55,7 +64,7 @@ var (
 // Descs returns what this package counts, for the reference.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descPoints, descSpans, descOffered, descFiltered, descWaiting, descWaitingBytes,
+		descPoints, descSpans, descOffered, descFiltered, descRefused, descExisting, descWaiting, descWaitingBytes,
 		descAttempts, descSendSeconds, descLastSuccess, descFailing,
 	}
 }
@@ -86,9 +95,14 @@ func (c *core) register(r *telemetry.Registry) {
 	ledger(outcomes, func(l Ledger) uint64 { return l.Overflow }, c.name, "overflow")
 	ledger(outcomes, func(l Ledger) uint64 { return l.Expired }, c.name, "expired")
 	ledger(&descOffered, func(l Ledger) uint64 { return l.Offered }, c.name, c.signal)
+	ledger(&descExisting, func(l Ledger) uint64 { return l.Existing }, c.name, c.signal)
 	ledger(&descWaiting, func(l Ledger) uint64 { return l.Waiting }, c.name, c.signal)
 	ledger(&descWaitingBytes, func(l Ledger) uint64 { return l.WaitingBytes }, c.name, c.signal)
 
+	c.refusals = map[sinks.Reason]*telemetry.Metric{}
+	for _, reason := range sinks.Reasons() {
+		c.refusals[reason] = r.Counter(&descRefused, c.name, c.signal, string(reason))
+	}
 	for i, name := range resultNames {
 		c.attempts.results[i] = r.Counter(&descAttempts, c.name, c.signal, name)
 	}

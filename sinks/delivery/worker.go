@@ -9,6 +9,10 @@ import (
 	"github.com/veneurd/veneur/sinks"
 )
 
+// slowly is the time between two attempts while somebody has to change something before it can work. Tried more often, a wrong password
+// locks accounts.
+const slowly = 30 * time.Second
+
 // worker sends one chunk after another. It is one goroutine's, for one Run.
 type worker struct {
 	*core
@@ -60,11 +64,11 @@ func (w *worker) sendParcel(p *parcel) bool {
 		return true
 	}
 	if p.cuts == nil {
-		return w.sendChunk(p, 0, p.items)
+		return w.sendChunk(p, p.cargo)
 	}
 	from := 0
 	for _, to := range p.cuts {
-		if !w.sendChunk(p, from, to) {
+		if !w.sendChunk(p, p.cargo.part(from, to)) {
 			return false
 		}
 		from = to
@@ -72,42 +76,72 @@ func (w *worker) sendParcel(p *parcel) bool {
 	return true
 }
 
-// sendChunk sends the items [from, to) of p until they are settled, whatever that takes. It returns false when the time is over.
-func (w *worker) sendChunk(p *parcel, from, to int) bool {
-	n := to - from
+// sendChunk sends c, which is of p, until all of it is settled, whatever that takes. It returns false when the time is over.
+func (w *worker) sendChunk(p *parcel, c cargo) bool {
 	for tries := 0; ; tries++ {
+		n := c.len()
 		switch w.await(p, tries) {
 		case timeOver:
 			return false
 		case tooLate:
 			return w.queue.settle(p, n, expired)
 		}
-		result, err := w.attempt(p, from, to)
-		if !result.retried() {
+		a := w.attempt(c)
+		if !a.result.retried() {
 			w.backToNormal()
 		}
-		switch result {
+		switch a.result {
 		case resultOK:
 			return w.queue.settle(p, n, sent)
 		case resultPartial:
-			var partial *sinks.PartialError
-			errors.As(err, &partial)
-			bad := max(0, min(partial.Refused, n))
-			return w.queue.settle(p, bad, refused) && w.queue.settle(p, n-bad, sent)
-		case resultRefused, resultPanic:
-			return w.queue.settle(p, n, refused)
+			if !w.settleTally(p, a.tally) {
+				return false
+			}
+			if len(a.tally.again) == 0 {
+				return true
+			}
+			c = c.pick(a.tally.again)
+		case resultRefused:
+			return w.refuse(p, n, refusalOf(a.err))
+		case resultPanic:
+			return w.refuse(p, n, sinks.ReasonPanic)
 		case resultTooLarge:
 			if n == 1 {
-				return w.queue.settle(p, n, refused)
+				return w.refuse(p, n, sinks.ReasonTooLarge)
 			}
-			middle := from + n/2
-			return w.sendChunk(p, from, middle) && w.sendChunk(p, middle, to)
+			return w.sendChunk(p, c.part(0, n/2)) && w.sendChunk(p, c.part(n/2, n))
 		}
-		w.backOff(err)
+		w.backOff(a.err)
 		if w.cfg.RetryAttempts > 0 && tries+1 >= w.cfg.RetryAttempts {
-			return w.queue.settle(p, n, expired)
+			return w.queue.settle(p, c.len(), expired)
 		}
 	}
+}
+
+// settleTally accounts for all that is not to be sent again.
+func (w *worker) settleTally(p *parcel, t tally) bool {
+	for reason, n := range t.refused {
+		if !w.refuse(p, n, reason) {
+			return false
+		}
+	}
+	return w.queue.settle(p, t.existing, existing) && w.queue.settle(p, t.taken-t.existing, sent)
+}
+
+// refuse accounts for items that the backend will never take.
+func (w *worker) refuse(p *parcel, n int, reason sinks.Reason) bool {
+	if !w.queue.settle(p, n, refused) {
+		return false
+	}
+	w.refusals[reason].Add(uint64(n))
+	return true
+}
+
+// refusalOf returns why a whole chunk was refused.
+func refusalOf(err error) sinks.Reason {
+	var permanent *sinks.PermanentError
+	errors.As(err, &permanent)
+	return known(permanent.Reason)
 }
 
 // verdict says what to do with a chunk.
@@ -184,9 +218,13 @@ func (w *worker) backToNormal() {
 func (w *worker) backOff(err error) {
 	from := time.Now()
 	var after *sinks.RetryAfter
-	if errors.As(err, &after) {
+	var misfit *sinks.ConfigError
+	switch {
+	case errors.As(err, &after):
 		from = from.Add(max(0, min(after.After, w.cfg.ExpireAfter)))
 		w.asked = from
+	case errors.As(err, &misfit):
+		w.asked = from.Add(min(slowly, w.cfg.ExpireAfter))
 	}
 	bound := w.cfg.RetryInitial
 	for range w.failures {

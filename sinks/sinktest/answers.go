@@ -25,9 +25,9 @@ const all = 2 * chunkItems
 var answers = []answerCase{
 	{name: "202 or what the backend says", answers: []respond{well}, want: delivery.Ledger{Sent: all}, attempts: 2},
 	{name: "400", answers: []respond{status(400), well}, want: delivery.Ledger{Refused: chunkItems, Sent: chunkItems}, attempts: 2},
-	{name: "401", answers: []respond{status(401)}, want: delivery.Ledger{Refused: all}, attempts: 2},
-	{name: "403", answers: []respond{status(403)}, want: delivery.Ledger{Refused: all}, attempts: 2},
-	{name: "404", answers: []respond{status(404)}, want: delivery.Ledger{Refused: all}, attempts: 2},
+	{name: "401", answers: []respond{status(401)}, want: delivery.Ledger{Expired: all}, attempts: 1},
+	{name: "403", answers: []respond{status(403)}, want: delivery.Ledger{Expired: all}, attempts: 1},
+	{name: "404", answers: []respond{status(404)}, want: delivery.Ledger{Expired: all}, attempts: 1},
 	{name: "413 once", answers: []respond{status(413), well}, want: delivery.Ledger{Sent: all}, attempts: 4},
 	{name: "413 always", answers: []respond{status(413)}, want: delivery.Ledger{Refused: all}, attempts: 2 * (2*chunkItems - 1)},
 	{

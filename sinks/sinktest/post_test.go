@@ -131,6 +131,8 @@ func (p *post) class(resp *http.Response) error {
 	case code == http.StatusTooManyRequests && p.fault != "ignores Retry-After":
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return &sinks.RetryAfter{After: time.Duration(seconds) * time.Second, Err: err}
+	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusNotFound:
+		return &sinks.ConfigError{Err: err}
 	case code >= 500 || code == http.StatusTooManyRequests:
 		return err
 	case code >= 400:
