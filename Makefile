@@ -8,7 +8,7 @@ BASE     ?= main
 FUZZTIME ?= 60s
 
 .DEFAULT_GOAL := help
-.PHONY: help build test invariants vet lint fmt tidy generate generated docs bench bench-compare load fuzz fuzz-short check clean
+.PHONY: help build test integration invariants vet lint fmt tidy generate generated docs bench bench-compare load fuzz fuzz-short check clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ build: ## static programs in bin/; the version is that of the git tag
 test: ## every test, race detector on (needs a C compiler), and the allocation gates without it
 	$(GO) test -race ./...
 	$(GO) test -run Alloc ./...
+
+integration: ## the sinks against real servers, which it installs (needs Java, Maven; some minutes)
+	$(GO) test -tags integration -count 1 -timeout 30m ./integration
 
 invariants: ## every test with the costly checks compiled in
 	$(GO) test -race -tags invariants ./...
