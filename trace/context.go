@@ -40,7 +40,7 @@ func (c *Client) StartFrom(sc SpanContext, name string) Span {
 	case !sc.Valid():
 		return c.StartTrace(name)
 	}
-	s := begin(name, Span{origin: &origin{c, sc}, traceID: sc.TraceID, id: newID()}, sc.SpanID)
+	s := begin(name, &origin{c, sc}, sc.TraceID, sc.SpanID)
 	if sc.TraceIDHigh != 0 {
 		s.SetTag(TagTraceID128, hex16(sc.TraceIDHigh)+hex16(uint64(sc.TraceID)))
 	}
@@ -79,7 +79,7 @@ func (s Span) Client() *Client {
 
 // Recording says that the span is neither the zero Span nor finished.
 func (s Span) Recording() bool {
-	return s.state != nil && s.state.word.Load()&^1 == s.word
+	return s.state != nil && s.state.holder.Load()&^busy == s.id
 }
 
 // carrier is a context with a span, or with only a client. It is all that a span in a context costs: one allocation.

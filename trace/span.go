@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"math"
 	"reflect"
 	"runtime"
 	"sync"
@@ -13,20 +14,19 @@ import (
 
 // Span is a piece of work that is being timed. It is a handle, passed by value; the zero Span does nothing. What is behind it comes from a
 // pool and goes back when the span is finished. From then on the handle does nothing any more, however often it is used and whoever the
-// memory belongs to by then: each use compares a generation. Only its ids stay, so that children can be started of a span that is over.
+// memory belongs to by then: each use compares the id. Only its ids stay, so that children can be started of a span that is over.
 // Built with the tag invariants, use after Finish panics instead.
 //
 // All methods may be called by several goroutines at once.
 type Span struct {
+	// Four words and no more: the compiler keeps no larger struct in registers, and its copies in memory were a fifth of what a span costs.
 	state   *state
-	word    uint64 // of state while the span is not finished
 	origin  *origin
 	traceID int64
 	id      int64
 }
 
-// origin is what a span has in common with its children. Most are that of the client, so that a handle takes five words and calls pass it in
-// registers.
+// origin is what a span has in common with its children. Most are that of the client, so that a handle needs one word for it.
 type origin struct {
 	client *Client
 	remote SpanContext // by which the trace came into this process, if it did
@@ -39,10 +39,10 @@ const (
 	keptSamples = 64
 )
 
-// state is what is behind a Span. word is its generation, twice, plus one while somebody works on it: a lock and the check of the handle in
-// one step.
+// state is what is behind a Span. holder is the id of the span it belongs to, or, in the pool, of the next one: with the bit busy it is a lock
+// and the check of the handle in one step. An id is drawn when its predecessor is finished, since that has to change holder anyway.
 type state struct {
-	word   atomic.Uint64
+	holder atomic.Int64
 	epoch  *epoch // that the span started by
 	own    epoch  // the same, where there is no client to share one
 	span   ssf.SSFSpan
@@ -51,14 +51,17 @@ type state struct {
 
 var states = sync.Pool{New: func() any {
 	s := new(state)
+	s.holder.Store(newID())
 	s.span.Tags = s.inline[:0]
 	return s
 }}
 
+// busy is set in holder while somebody works on the state. Ids are positive.
+const busy = math.MinInt64
+
 // StartTrace starts the root span of a new trace. It belongs to no client: ClientFinish sends it. Client.StartTrace saves that.
 func StartTrace(name string) Span {
-	id := newID()
-	return begin(name, Span{traceID: id, id: id}, 0)
+	return begin(name, nil, 0, 0)
 }
 
 // StartTrace starts the root span of a new trace, which Finish sends by this client. It does not allocate. On a nil client the result is
@@ -67,8 +70,7 @@ func (c *Client) StartTrace(name string) Span {
 	if c == nil {
 		return Span{}
 	}
-	id := newID()
-	return begin(name, Span{origin: &c.origin, traceID: id, id: id}, 0)
+	return begin(name, &c.origin, 0, 0)
 }
 
 // StartChildSpan starts a span with the given parent, which may be finished already, for the parent's client. The child of a zero Span is a
@@ -77,7 +79,7 @@ func StartChildSpan(parent Span, name string) Span {
 	if parent.traceID == 0 {
 		return parent.Client().startRoot(name)
 	}
-	return begin(name, Span{origin: parent.origin, traceID: parent.traceID, id: newID()}, parent.id)
+	return begin(name, parent.origin, parent.traceID, parent.id)
 }
 
 // StartChild is StartChildSpan(s, name).
@@ -91,39 +93,39 @@ func (c *Client) startRoot(name string) Span {
 	return c.StartTrace(name)
 }
 
-// begin completes a handle that has its ids.
-func begin(name string, s Span, parent int64) Span {
+// begin starts a span. Without a trace it is the root of one.
+func begin(name string, o *origin, trace, parent int64) Span {
 	st := states.Get().(*state)
-	if s.origin != nil {
-		st.epoch, st.span.StartTimestamp = s.origin.client.clock.read()
+	if o != nil {
+		st.epoch, st.span.StartTimestamp = o.client.clock.read()
 	} else {
 		st.own = newEpoch()
 		st.epoch, st.span.StartTimestamp = &st.own, st.own.wall
 	}
-	st.span.TraceId, st.span.Id, st.span.ParentId = s.traceID, s.id, parent
+	id := st.holder.Load()
+	if trace == 0 {
+		trace = id
+	}
+	st.span.TraceId, st.span.Id, st.span.ParentId = trace, id, parent
 	st.span.Name = name
-	s.state, s.word = st, st.word.Load()
-	return s
+	return Span{st, o, trace, id}
 }
 
 // lock gives access to the state, or returns nil when the span is finished. unlock must follow.
 func (s Span) lock() *state {
-	if s.state == nil {
-		return nil
+	if st := s.state; st != nil && st.holder.CompareAndSwap(s.id, s.id|busy) {
+		return st
 	}
-	if s.state.word.CompareAndSwap(s.word, s.word|1) {
-		return s.state
-	}
-	return s.lockSlow()
+	return s.wait(s.id | busy)
 }
 
-func (s Span) unlock() { s.state.word.Store(s.word) }
+func (st *state) unlock(id int64) { st.holder.Store(id) }
 
 // SetTag gives the tag its value. Eight tags cost nothing, more of them memory.
 func (s Span) SetTag(key, value string) {
 	if st := s.lock(); st != nil {
 		st.span.SetTag(key, value)
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -131,7 +133,7 @@ func (s Span) SetTag(key, value string) {
 func (s Span) Tag(key string) (value string, ok bool) {
 	if st := s.lock(); st != nil {
 		value, ok = st.span.Tag(key)
-		s.unlock()
+		st.unlock(s.id)
 	}
 	return value, ok
 }
@@ -140,7 +142,7 @@ func (s Span) Tag(key string) (value string, ok bool) {
 func (s Span) SetName(name string) {
 	if st := s.lock(); st != nil {
 		st.span.Name = name
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -148,7 +150,7 @@ func (s Span) SetName(name string) {
 func (s Span) SetService(service string) {
 	if st := s.lock(); st != nil {
 		st.span.Service = service
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -156,7 +158,7 @@ func (s Span) SetService(service string) {
 func (s Span) SetIndicator(indicator bool) {
 	if st := s.lock(); st != nil {
 		st.span.Indicator = indicator
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -164,7 +166,7 @@ func (s Span) SetIndicator(indicator bool) {
 func (s Span) SetStart(t time.Time) {
 	if st := s.lock(); st != nil {
 		st.span.StartTimestamp = t.UnixNano()
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -172,7 +174,7 @@ func (s Span) SetStart(t time.Time) {
 func (s Span) Add(samples ...ssf.SSFSample) {
 	if st := s.lock(); st != nil {
 		st.span.Metrics = append(st.span.Metrics, samples...)
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -180,7 +182,7 @@ func (s Span) Add(samples ...ssf.SSFSample) {
 func (s Span) SetError(failed bool) {
 	if st := s.lock(); st != nil {
 		st.span.Error = failed
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -196,7 +198,7 @@ func (s Span) Error(err error) {
 		st.span.Error = true
 		st.span.SetTag("error.msg", text)
 		st.span.SetTag("error.type", kind)
-		s.unlock()
+		st.unlock(s.id)
 	}
 }
 
@@ -211,9 +213,13 @@ func (s Span) ClientFinish(c *Client) { s.finish(c, 0) }
 
 // finish ends the span at end, in ns since 1970, or now if that is 0.
 func (s Span) finish(c *Client, end int64) {
-	st := s.lock()
-	if st == nil {
-		return
+	// From here on the state is nobody's, until it is that of the next span.
+	next := newID()
+	st := s.state
+	if st == nil || !st.holder.CompareAndSwap(s.id, next) {
+		if st = s.wait(next); st == nil {
+			return
+		}
 	}
 	if c != nil {
 		if end == 0 {
@@ -227,7 +233,6 @@ func (s Span) finish(c *Client, end int64) {
 		_ = c.record(&st.span, uint64(s.id), true)
 	}
 	st.reset()
-	st.word.Store(s.word + 2)
 	states.Put(st)
 }
 
@@ -248,15 +253,18 @@ func (st *state) reset() {
 	st.span = ssf.SSFSpan{Tags: tags[:0], Metrics: samples[:0]}
 }
 
-// lockSlow waits for whoever works on the state, or finds that the span is finished.
-func (s Span) lockSlow() *state {
+// wait changes holder to word as soon as nobody works on the state, or finds that the span is finished and returns nil.
+func (s Span) wait(word int64) *state {
+	if s.state == nil {
+		return nil
+	}
 	for {
-		word := s.state.word.Load()
-		if word&^1 != s.word {
+		holder := s.state.holder.Load()
+		if holder&^busy != s.id {
 			s.misused()
 			return nil
 		}
-		if word == s.word && s.state.word.CompareAndSwap(word, word|1) {
+		if holder >= 0 && s.state.holder.CompareAndSwap(holder, word) {
 			return s.state
 		}
 		runtime.Gosched()
