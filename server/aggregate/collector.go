@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"slices"
 	"time"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -25,8 +24,8 @@ type Collector struct {
 	spare      *Interval
 	digests    sorter[digest] // empty, on their way back to the pools
 	sketches   sorter[sketch]
-	events     []stamped[metric.Event] // of the interval being collected
-	checks     []stamped[metric.Check]
+	events     List[stamped[metric.Event]] // of the interval being collected
+	checks     List[stamped[metric.Check]]
 	unique     *uniqueCounter
 	lastReport time.Time
 }
@@ -53,7 +52,7 @@ func (c *Collector) Collect() *Interval {
 		iv = new(Interval)
 	}
 	c.spare = nil
-	c.makeRoom(iv)
+	c.makeRoom()
 	for _, t := range c.tables {
 		if g := &t.gens[t.cur^1]; g.pending && g.view.ids == c.ids {
 			c.gather(iv, g, t.cur^1)
@@ -66,59 +65,36 @@ func (c *Collector) Collect() *Interval {
 	return iv
 }
 
-// makeRoom makes room for the states of an interval, so that none has to be moved, and for the places of all series. There are no more states
-// of a class than entries were begun, and no more than there are series.
-func (c *Collector) makeRoom(iv *Interval) {
-	var n [classes]int
-	for _, t := range c.tables {
-		for class, begun := range t.gens[t.cur^1].begun {
-			n[class] += begun
-		}
-	}
+// makeRoom makes room for the places of all series.
+func (c *Collector) makeRoom() {
 	c.in.mu.Lock()
-	used, live := c.ids.used, c.ids.classes
+	used := c.ids.used
 	c.in.mu.Unlock()
 	for i := uint32(0); i < used; i += pageLen {
 		c.places.at(i)
 	}
-	iv.Counters = withRoom(iv.Counters, min(n[metric.Counter], live[metric.Counter]))
-	iv.Gauges = withRoom(iv.Gauges, min(n[metric.Gauge], live[metric.Gauge]))
-	iv.Histograms = withRoom(iv.Histograms, min(n[metric.Histogram], live[metric.Histogram]))
-	iv.Sets = withRoom(iv.Sets, min(n[metric.Set], live[metric.Set]))
-}
-
-// withRoom returns empty memory for n states, and some more, since there will be: that given, if it is enough.
-func withRoom[S any](states []S, n int) []S {
-	if cap(states) >= n {
-		return states
-	}
-	return make([]S, 0, n+n/8)
 }
 
 // gather adds one generation, which is empty afterwards.
 func (c *Collector) gather(iv *Interval, g *generation, half int) {
-	g.active.filled(func(numbers []uint32) { c.addAll(iv, g, numbers, half) })
-	g.timed.filled(func(points []timedPoint) {
-		for _, p := range points {
-			iv.Timed = append(iv.Timed, c.timedPoint(&g.view, p))
-		}
-	})
-	g.events.filled(func(events []stamped[metric.Event]) {
-		for i := range events {
-			c.in.unreserve(eventBytes(&events[i].item))
-		}
-		c.events = append(c.events, events...)
-	})
-	g.checks.filled(func(checks []stamped[metric.Check]) {
-		for i := range checks {
-			c.in.unreserve(checkBytes(&checks[i].item))
-		}
-		c.checks = append(c.checks, checks...)
-	})
-	c.in.timed.Add(-int64(g.timed.n))
+	for numbers := range g.active.Pages() {
+		c.addAll(iv, g, numbers, half)
+	}
+	for p := range g.timed.All() {
+		iv.Timed.Push(c.timedPoint(&g.view, *p))
+	}
+	for e := range g.events.All() {
+		c.in.unreserve(eventBytes(&e.item))
+		c.events.Push(*e)
+	}
+	for s := range g.checks.All() {
+		c.in.unreserve(checkBytes(&s.item))
+		c.checks.Push(*s)
+	}
+	c.in.timed.Add(-int64(g.timed.Len()))
 	c.in.stats.saturated.Add(g.saturated)
 	c.in.stats.conflicts.Add(g.conflicts)
-	g.saturated, g.conflicts, g.begun = 0, 0, [classes]int{}
+	g.saturated, g.conflicts = 0, 0
 	g.active.reset()
 	g.digests.reset()
 	g.sketches.reset()
@@ -131,7 +107,6 @@ func (c *Collector) gather(iv *Interval, g *generation, half int) {
 // addAll merges entries' values into the states of their series. Counters, which most series are, do not leave the loop.
 func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half int) {
 	places := c.places.pages
-	counters := slices.Grow(iv.Counters, len(numbers)) // Collect has made the room, so that nothing is copied
 	for _, n := range numbers {
 		e := g.view.entry(n)
 		p := &places[e.id/pageLen][e.id%pageLen]
@@ -144,16 +119,14 @@ func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half i
 		total := counterOf(words)
 		var s *CounterState
 		if known {
-			s = &counters[p.index]
+			s = iv.Counters.At(int(p.index))
 			total.lo += s.rest
 			if total.add(s.Value) {
 				c.in.stats.saturated.Inc()
 			}
 		} else {
-			i := len(counters)
-			p.interval, p.index = c.interval, uint32(i)
-			counters = counters[:i+1]
-			s = &counters[i]
+			p.interval, p.index = c.interval, uint32(iv.Counters.Len())
+			s = iv.Counters.extend()
 			s.id = e.id
 			if s.Series = c.series.get(e.id); s.Series == nil {
 				s.Series = c.newSeries(&g.view, e)
@@ -162,41 +135,37 @@ func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half i
 		total = total.rounded()
 		s.Value, s.rest = total.hi, total.lo
 	}
-	iv.Counters = counters
 }
 
 // add merges one entry that is not a counter's; known says that its series has a state already, at p.
 func (c *Collector) add(iv *Interval, g *generation, e *entry, words *[2]uint64, p *place, known bool) {
-	i := p.index
+	i := int(p.index)
 	switch e.meta.kind() {
 	case metric.Gauge:
 		o := gaugeOf(words)
 		if known {
-			iv.Gauges[i].merge(o)
+			iv.Gauges.At(i).merge(o)
 			return
 		}
-		i = uint32(len(iv.Gauges))
-		iv.Gauges = append(iv.Gauges, GaugeState{
+		i = iv.Gauges.Push(GaugeState{
 			Series: c.seriesOf(&g.view, e), id: e.id, Value: o.value, Stamp: o.stamp, relative: o.relative,
 		})
 	case metric.Set:
-		o := g.sketches.at(int(words[0]))
+		o := *g.sketches.At(int(words[0]))
 		if known {
-			c.mergeSketches(&iv.Sets[i], o)
+			c.mergeSketches(iv.Sets.At(i), o)
 			return
 		}
-		i = uint32(len(iv.Sets))
-		iv.Sets = append(iv.Sets, SetState{Series: c.seriesOf(&g.view, e), id: e.id, Sketch: o})
+		i = iv.Sets.Push(SetState{Series: c.seriesOf(&g.view, e), id: e.id, Sketch: o})
 	default:
-		o := g.digests.at(int(words[0]))
+		o := *g.digests.At(int(words[0]))
 		if known {
-			c.mergeDigests(&iv.Histograms[i], o)
+			c.mergeDigests(iv.Histograms.At(i), o)
 			return
 		}
-		i = uint32(len(iv.Histograms))
-		iv.Histograms = append(iv.Histograms, HistogramState{Series: c.seriesOf(&g.view, e), id: e.id, Digest: o})
+		i = iv.Histograms.Push(HistogramState{Series: c.seriesOf(&g.view, e), id: e.id, Digest: o})
 	}
-	*p = place{c.interval, i}
+	*p = place{c.interval, uint32(i)}
 }
 
 func (s *GaugeState) merge(o gauge) {
@@ -217,8 +186,7 @@ func (c *Collector) mergeSketches(s *SetState, o *sketch) {
 
 // finish makes the states what they say.
 func (c *Collector) finish(iv *Interval) {
-	for i := range iv.Gauges {
-		s := &iv.Gauges[i]
+	for s := range iv.Gauges.All() {
 		kept := c.kept.at(s.id)
 		if s.relative {
 			s.Value = saturatingAdd(*kept, s.Value)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No state is moved while an interval is collected, and none is made twice for series that several lanes have.
-func TestRoomForStatesIsMadeOnce(t *testing.T) {
+// No state is moved while an interval is collected, none is made twice for series that several lanes have, and the memory is used again.
+func TestMemoryOfStatesIsUsedAgain(t *testing.T) {
 	const series, lanes = 5000, 4
 	var lines strings.Builder
 	for i := range series {
@@ -22,24 +22,19 @@ func TestRoomForStatesIsMadeOnce(t *testing.T) {
 			d.addTo(lane, strings.TrimSuffix(lines.String(), "\n"))
 		}
 		iv := d.collect()
-		for _, room := range [][2]int{
-			{len(iv.Counters), cap(iv.Counters)},
-			{len(iv.Gauges), cap(iv.Gauges)},
-			{len(iv.Histograms), cap(iv.Histograms)},
-			{len(iv.Sets), cap(iv.Sets)},
-		} {
-			require.Equal(t, series, room[0])
-			require.LessOrEqual(t, room[1], series+series/8)
+		for _, n := range []int{iv.Counters.Len(), iv.Gauges.Len(), iv.Histograms.Len(), iv.Sets.Len()} {
+			require.Equal(t, series, n)
 		}
+		require.Len(t, iv.Counters.pages, (series+listPage-1)/listPage)
 		if counters != nil {
-			require.Same(t, counters, &iv.Counters[0], "the memory of the interval before")
+			require.Same(t, counters, iv.Counters.At(0), "the memory of the interval before")
 		}
-		counters = &iv.Counters[0]
+		counters = iv.Counters.At(0)
 		require.EqualValues(t, lanes, counters.Value)
 		d.c.Release(iv)
 		require.Zero(t, *counters, "released states hold nothing")
 		d.expire()
 	}
 	d.add("c:1|c|#1")
-	require.Len(t, d.collect().Counters, 1)
+	require.Equal(t, 1, d.collect().Counters.Len())
 }

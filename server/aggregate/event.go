@@ -22,7 +22,7 @@ func (t *Table) AddEvent(e metric.Event, stamp int64) Outcome {
 	if !t.in.reserve(eventBytes(&e)) {
 		return RefusedEventLimit
 	}
-	t.gens[t.cur].events.push(stamped[metric.Event]{e, stamp})
+	t.gens[t.cur].events.Push(stamped[metric.Event]{e, stamp})
 	return Applied
 }
 
@@ -32,7 +32,7 @@ func (t *Table) AddCheck(c metric.Check, stamp int64) Outcome {
 	if !t.in.reserve(checkBytes(&c)) {
 		return RefusedEventLimit
 	}
-	t.gens[t.cur].checks.push(stamped[metric.Check]{c, stamp})
+	t.gens[t.cur].checks.Push(stamped[metric.Check]{c, stamp})
 	return Applied
 }
 
@@ -47,16 +47,16 @@ func packed(tags []string) []string {
 }
 
 // inOrder returns the items by stamp; those of one receive call stay as they came. It empties its argument.
-func inOrder[T any](all *[]stamped[T]) []T {
-	if len(*all) == 0 {
-		return nil
+func inOrder[T any](all *List[stamped[T]]) (items List[T]) {
+	order := make([]int32, all.Len())
+	for i := range order {
+		order[i] = int32(i)
 	}
-	slices.SortStableFunc(*all, func(a, b stamped[T]) int { return cmp.Compare(a.stamp, b.stamp) })
-	items := make([]T, len(*all))
-	for i := range *all {
-		items[i] = (*all)[i].item
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(all.At(int(a)).stamp, all.At(int(b)).stamp) })
+	for _, i := range order {
+		items.Push(all.At(int(i)).item)
 	}
-	*all = nil
+	*all = List[stamped[T]]{}
 	return items
 }
 

@@ -26,7 +26,7 @@ func Example() {
 
 	table.Flip()
 	interval := collector.Collect()
-	for _, counter := range interval.Counters {
+	for counter := range interval.Counters.All() {
 		fmt.Println(counter.Series.Name, counter.Series.Tags, counter.Value)
 	}
 	collector.Release(interval)

@@ -140,17 +140,17 @@ func TestConcurrentTotals(t *testing.T) {
 			locks[i].Unlock()
 		}
 		iv := d.c.Collect()
-		for i := range iv.Counters {
-			counters += iv.Counters[i].Value
+		for s := range iv.Counters.All() {
+			counters += s.Value
 		}
-		for i := range iv.Histograms {
-			timers += iv.Histograms[i].Digest.Count()
+		for s := range iv.Histograms.All() {
+			timers += s.Digest.Count()
 		}
-		for i := range iv.Sets {
-			most = max(most, float64(iv.Sets[i].Sketch.Estimate()))
+		for s := range iv.Sets.All() {
+			most = max(most, float64(s.Sketch.Estimate()))
 		}
-		for i := range iv.Gauges {
-			gauge = iv.Gauges[i].Value
+		for s := range iv.Gauges.All() {
+			gauge = s.Value
 		}
 		d.c.Release(iv)
 		d.c.Expire(func(table int, f func()) {

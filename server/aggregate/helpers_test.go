@@ -114,21 +114,21 @@ func values(iv *Interval) map[string]float64 {
 		}
 		got[key] = v
 	}
-	for i := range iv.Counters {
-		put(iv.Counters[i].Series, "", iv.Counters[i].Value)
+	for s := range iv.Counters.All() {
+		put(s.Series, "", s.Value)
 	}
-	for i := range iv.Gauges {
-		put(iv.Gauges[i].Series, "", iv.Gauges[i].Value)
+	for s := range iv.Gauges.All() {
+		put(s.Series, "", s.Value)
 	}
-	for i := range iv.Histograms {
-		s, d := iv.Histograms[i].Series, iv.Histograms[i].Digest
+	for h := range iv.Histograms.All() {
+		s, d := h.Series, h.Digest
 		put(s, ".count", d.Count())
 		put(s, ".sum", d.Sum())
 		put(s, ".min", d.Min())
 		put(s, ".max", d.Max())
 	}
-	for i := range iv.Sets {
-		put(iv.Sets[i].Series, ".size", float64(iv.Sets[i].Sketch.Estimate()))
+	for s := range iv.Sets.All() {
+		put(s.Series, ".size", float64(s.Sketch.Estimate()))
 	}
 	return got
 }
@@ -150,20 +150,28 @@ func label(s *metric.Series, suffix string) string {
 
 func names(iv *Interval) []string {
 	var all []string
-	for i := range iv.Counters {
-		all = append(all, label(iv.Counters[i].Series, ""))
+	for s := range iv.Counters.All() {
+		all = append(all, label(s.Series, ""))
 	}
-	for i := range iv.Gauges {
-		all = append(all, label(iv.Gauges[i].Series, ""))
+	for s := range iv.Gauges.All() {
+		all = append(all, label(s.Series, ""))
 	}
-	for i := range iv.Histograms {
-		all = append(all, label(iv.Histograms[i].Series, ""))
+	for s := range iv.Histograms.All() {
+		all = append(all, label(s.Series, ""))
 	}
-	for i := range iv.Sets {
-		all = append(all, label(iv.Sets[i].Series, ""))
+	for s := range iv.Sets.All() {
+		all = append(all, label(s.Series, ""))
 	}
 	slices.Sort(all)
 	return all
 }
 
 const most = math.MaxFloat64
+
+// items returns what a list holds.
+func items[T any](l *List[T]) (all []T) {
+	for page := range l.Pages() {
+		all = append(all, page...)
+	}
+	return all
+}

@@ -9,7 +9,7 @@ type digest = tdigest.Digest
 
 // addHistogram adds a sample's values, as they are, with the weight of one divided by rate.
 func (t *Table) addHistogram(words *[2]uint64, s *metric.Sample) {
-	d := t.gens[t.cur].digests.at(int(words[0]))
+	d := *t.gens[t.cur].digests.At(int(words[0]))
 	weight := 1 / s.Rate
 	for _, v := range s.Values {
 		d.Add(v, weight)
@@ -21,7 +21,7 @@ func (t *Table) addHistogram(words *[2]uint64, s *metric.Sample) {
 // beginHistogram gives an entry a digest; of the kind that has room if the one of the interval before had many values.
 func (t *Table) beginHistogram(words, before *[2]uint64) {
 	d := t.digests.get(&t.in.digests, before[1] > manyValues)
-	words[0] = uint64(t.gens[t.cur].digests.push(d))
+	words[0] = uint64(t.gens[t.cur].digests.Push(d))
 }
 
 const (

@@ -11,13 +11,13 @@ import (
 //
 // It is read-only but for MergeScopes, and valid until it is given to Release. Series, Timed, Events and Checks may be kept beyond that.
 type Interval struct {
-	Counters   []CounterState
-	Gauges     []GaugeState
-	Histograms []HistogramState
-	Sets       []SetState
-	Timed      []metric.Point // samples with a time of their own; of a lane in the order of arrival
-	Events     []metric.Event
-	Checks     []metric.Check
+	Counters   List[CounterState]
+	Gauges     List[GaugeState]
+	Histograms List[HistogramState]
+	Sets       List[SetState]
+	Timed      List[metric.Point] // samples with a time of their own; of a lane in the order of arrival
+	Events     List[metric.Event]
+	Checks     List[metric.Check]
 
 	scoped bool // some state is marked so
 }

@@ -125,8 +125,8 @@ func TestB146TotalsStayRight(t *testing.T) {
 			}
 			iv := d.collect()
 			total := 0.0
-			for i := range iv.Counters {
-				total += iv.Counters[i].Value
+			for s := range iv.Counters.All() {
+				total += s.Value
 			}
 			require.EqualValues(t, n-refused, total)
 			if tt.name != "names and scopes and sinks" { // there are more of these than overflow series may be
@@ -167,8 +167,8 @@ func TestManyShortTagsAreBounded(t *testing.T) {
 			}
 			iv := d.collect()
 			total := 0.0
-			for i := range iv.Counters {
-				total += iv.Counters[i].Value
+			for s := range iv.Counters.All() {
+				total += s.Value
 			}
 			require.EqualValues(t, lines, total)
 			require.LessOrEqual(t, d.telemetry.Value("series"), float64(limit*keyBytes+minKeyBytes)/(120*keyTagBytes)+1)
@@ -199,7 +199,7 @@ func TestEventsHoldTheirOwnTags(t *testing.T) {
 		require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Tags: set.Tags}, 1))
 	}
 	require.LessOrEqual(t, heap()-before, int64(2<<20))
-	require.Equal(t, []string{"a", "b"}, d.collect().Events[0].Tags)
+	require.Equal(t, []string{"a", "b"}, d.collect().Events.At(0).Tags)
 }
 
 func heap() int64 {

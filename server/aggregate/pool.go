@@ -6,12 +6,12 @@ import "sync"
 // memory of one with many would hold it for nothing, and after some time all would be large.
 type pool[T any] struct {
 	mu           sync.Mutex
-	small, large []*T
+	small, large List[*T]
 }
 
 // put makes the pool hold these things, which must be empty, and nothing else: what the last interval did not take out again, the next one
 // will not need either. What it held it returns, to let go of.
-func (p *pool[T]) put(small, large []*T) (oldSmall, oldLarge []*T) {
+func (p *pool[T]) put(small, large List[*T]) (oldSmall, oldLarge List[*T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	oldSmall, oldLarge = p.small, p.large
@@ -49,22 +49,23 @@ func (s *spares[T]) get(p *pool[T], large bool) *T {
 func (p *pool[T]) takeLarge() *T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := len(p.large) - 1
+	n := p.large.Len() - 1
 	if n < 0 {
 		return nil
 	}
-	v := p.large[n]
-	p.large[n] = nil
-	p.large = p.large[:n]
+	v := *p.large.At(n)
+	p.large.truncate(n)
 	return v
 }
 
 func (p *pool[T]) takeSmall(into []*T) []*T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := max(0, len(p.small)-spareBatch)
-	into = append(into, p.small[n:]...)
-	clear(p.small[n:])
-	p.small = p.small[:n]
+	n := p.small.Len()
+	left := max(0, n-spareBatch)
+	for i := left; i < n; i++ {
+		into = append(into, *p.small.At(i))
+	}
+	p.small.truncate(left)
 	return into
 }

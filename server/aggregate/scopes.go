@@ -8,7 +8,7 @@ func (c *Collector) MergeScopes(iv *Interval) {
 	if !iv.scoped {
 		return
 	}
-	iv.Counters = mergeScopes(iv.Counters, func(s *CounterState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(&iv.Counters, func(s *CounterState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *CounterState) {
 			total := sum{into.Value, into.rest}
 			if total.addSum(sum{from.Value, from.rest}) {
@@ -18,19 +18,19 @@ func (c *Collector) MergeScopes(iv *Interval) {
 			into.Value, into.rest = total.hi, total.lo
 			into.Contested = into.Contested || from.Contested
 		})
-	iv.Gauges = mergeScopes(iv.Gauges, func(s *GaugeState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(&iv.Gauges, func(s *GaugeState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *GaugeState) {
 			if from.Stamp >= into.Stamp {
 				into.Value, into.Stamp = from.Value, from.Stamp
 			}
 			into.Contested = into.Contested || from.Contested
 		})
-	iv.Histograms = mergeScopes(iv.Histograms, func(s *HistogramState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(&iv.Histograms, func(s *HistogramState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *HistogramState) {
 			c.mergeDigests(into, from.Digest)
 			into.Contested = into.Contested || from.Contested
 		})
-	iv.Sets = mergeScopes(iv.Sets, func(s *SetState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(&iv.Sets, func(s *SetState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *SetState) {
 			c.mergeSketches(into, from.Sketch)
 			into.Contested = into.Contested || from.Contested
@@ -38,28 +38,28 @@ func (c *Collector) MergeScopes(iv *Interval) {
 }
 
 // mergeScopes merges states of one class into the first of each kind, in place.
-func mergeScopes[S any](states []S, look func(*S) (series **metric.Series, scoped bool), merge func(into, from *S)) []S {
+func mergeScopes[S any](states *List[S], look func(*S) (series **metric.Series, scoped bool), merge func(into, from *S)) {
 	first := map[string]int{}
 	var key []byte
-	out := states[:0]
-	for i := range states {
-		series, scoped := look(&states[i])
+	kept := 0
+	for from := range states.All() {
+		series, scoped := look(from)
 		if scoped {
 			key = appendScopeless(key[:0], *series)
-			if j, ok := first[string(key)]; ok {
-				into, _ := look(&out[j])
+			if i, ok := first[string(key)]; ok {
+				into, _ := look(states.At(i))
 				if (*series).Scope < (*into).Scope {
 					*into = *series
 				}
-				merge(&out[j], &states[i])
+				merge(states.At(i), from)
 				continue
 			}
-			first[string(key)] = len(out)
+			first[string(key)] = kept
 		}
-		out = append(out, states[i])
+		*states.At(kept) = *from
+		kept++
 	}
-	clear(states[len(out):])
-	return out
+	states.truncate(kept)
 }
 
 // appendScopeless appends what identifies a series among those of its class, but for the scope.

@@ -80,16 +80,16 @@ func (c *Collector) markNames(iv *Interval) {
 		*contested, *scoped = c.in.nameFlag(c.ids, s)
 		iv.scoped = iv.scoped || *scoped
 	}
-	for i := range iv.Counters {
-		mark(iv.Counters[i].Series, &iv.Counters[i].Contested, &iv.Counters[i].scoped)
+	for s := range iv.Counters.All() {
+		mark(s.Series, &s.Contested, &s.scoped)
 	}
-	for i := range iv.Gauges {
-		mark(iv.Gauges[i].Series, &iv.Gauges[i].Contested, &iv.Gauges[i].scoped)
+	for s := range iv.Gauges.All() {
+		mark(s.Series, &s.Contested, &s.scoped)
 	}
-	for i := range iv.Histograms {
-		mark(iv.Histograms[i].Series, &iv.Histograms[i].Contested, &iv.Histograms[i].scoped)
+	for s := range iv.Histograms.All() {
+		mark(s.Series, &s.Contested, &s.scoped)
 	}
-	for i := range iv.Sets {
-		mark(iv.Sets[i].Series, &iv.Sets[i].Contested, &iv.Sets[i].scoped)
+	for s := range iv.Sets.All() {
+		mark(s.Series, &s.Contested, &s.scoped)
 	}
 }

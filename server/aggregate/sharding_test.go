@@ -200,12 +200,22 @@ func TestContested(t *testing.T) {
 }
 
 func contested(iv *Interval) []string {
-	var only Interval
-	only.Counters = slices.DeleteFunc(slices.Clone(iv.Counters), func(s CounterState) bool { return !s.Contested })
-	only.Gauges = slices.DeleteFunc(slices.Clone(iv.Gauges), func(s GaugeState) bool { return !s.Contested })
-	only.Histograms = slices.DeleteFunc(slices.Clone(iv.Histograms), func(s HistogramState) bool { return !s.Contested })
-	only.Sets = slices.DeleteFunc(slices.Clone(iv.Sets), func(s SetState) bool { return !s.Contested })
+	only := Interval{
+		Counters:   those(&iv.Counters, func(s *CounterState) bool { return s.Contested }),
+		Gauges:     those(&iv.Gauges, func(s *GaugeState) bool { return s.Contested }),
+		Histograms: those(&iv.Histograms, func(s *HistogramState) bool { return s.Contested }),
+		Sets:       those(&iv.Sets, func(s *SetState) bool { return s.Contested }),
+	}
 	return names(&only)
+}
+
+func those[S any](states *List[S], are func(*S) bool) (list List[S]) {
+	for s := range states.All() {
+		if are(s) {
+			list.Push(*s)
+		}
+	}
+	return list
 }
 
 func TestB149UniqueTimeseries(t *testing.T) {

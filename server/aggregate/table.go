@@ -33,13 +33,12 @@ type Table struct {
 
 // generation is what a table has of one interval beside the words of its entries.
 type generation struct {
-	active   list[uint32] // entries with values, in the order of their first sample
-	begun    [classes]int // how many of them each class has
-	digests  list[*digest]
-	sketches list[*sketch]
-	timed    list[timedPoint]
-	events   list[stamped[metric.Event]]
-	checks   list[stamped[metric.Check]]
+	active   List[uint32] // entries with values, in the order of their first sample
+	digests  List[*digest]
+	sketches List[*sketch]
+	timed    List[timedPoint]
+	events   List[stamped[metric.Event]]
+	checks   List[stamped[metric.Check]]
 
 	saturated uint64
 	conflicts uint64
@@ -141,9 +140,7 @@ func (t *Table) begin(e *entry, n uint32) {
 		t.beginHistogram(words, &e.words[t.cur^1])
 	}
 	e.epochs[t.cur] = t.epoch
-	g := &t.gens[t.cur]
-	g.active.push(n)
-	g.begun[e.meta.kind().Class()]++
+	t.gens[t.cur].active.Push(n)
 }
 
 // touch keeps an entry from being idle without making it part of the interval.

@@ -124,8 +124,8 @@ func TestExtendAndExcludeTags(t *testing.T) {
 	require.Equal(t, Applied, d.tables[0].AddEvent(metric.Event{Title: "t", Tags: []string{"env:dev", "id:3", "z"}}, 0))
 	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c", Tags: []string{"id:3"}}, 0))
 	iv := d.collect()
-	require.Equal(t, []string{"env:prod", "z"}, iv.Events[0].Tags)
-	require.Equal(t, []string{"env:prod"}, iv.Checks[0].Tags)
+	require.Equal(t, []string{"env:prod", "z"}, iv.Events.At(0).Tags)
+	require.Equal(t, []string{"env:prod"}, iv.Checks.At(0).Tags)
 }
 
 func TestB046EveryCheckIsDelivered(t *testing.T) {
@@ -133,7 +133,7 @@ func TestB046EveryCheckIsDelivered(t *testing.T) {
 	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.Critical, Message: "bad"}, 1)
 	d.tables[0].AddCheck(metric.Check{Name: "chk", Status: metric.OK}, 1)
 	iv := d.collect()
-	require.Equal(t, []metric.Check{{Name: "chk", Status: metric.Critical, Message: "bad"}, {Name: "chk"}}, iv.Checks)
+	require.Equal(t, []metric.Check{{Name: "chk", Status: metric.Critical, Message: "bad"}, {Name: "chk"}}, items(&iv.Checks))
 }
 
 func TestB046ChecksAndEventsOfAllLanesComeInOrder(t *testing.T) {
@@ -148,8 +148,8 @@ func TestB046ChecksAndEventsOfAllLanesComeInOrder(t *testing.T) {
 		require.Equal(t, Applied, table.AddEvent(event, int64(i/2)))
 	}
 	iv := d.collect()
-	require.Equal(t, checks, iv.Checks)
-	require.Equal(t, events, iv.Events)
+	require.Equal(t, checks, items(&iv.Checks))
+	require.Equal(t, events, items(&iv.Events))
 }
 
 func TestEventLimits(t *testing.T) {
@@ -162,8 +162,8 @@ func TestEventLimits(t *testing.T) {
 	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: "c"}, 0))
 	require.Equal(t, RefusedEventLimit, d.tables[0].AddCheck(metric.Check{Name: "d"}, 0), "number")
 	iv := d.collect()
-	require.Len(t, iv.Events, 2)
-	require.Len(t, iv.Checks, 1)
+	require.Equal(t, 2, iv.Events.Len())
+	require.Equal(t, 1, iv.Checks.Len())
 	require.Equal(t, Applied, d.tables[0].AddCheck(metric.Check{Name: text(2*eventSize + 60)}, 0), "all of the room is back")
 }
 
@@ -183,7 +183,7 @@ func TestTimedPoints(t *testing.T) {
 		{Series: g, Name: "g", Value: 2, Type: metric.GaugePoint, Time: 1600000001},
 		{Series: c, Name: "c", Value: 7, Type: metric.CounterPoint, Time: 1600000002},
 		{Series: c, Name: "c", Value: 8, Type: metric.CounterPoint, Time: 1600000003},
-	}, iv.Timed)
+	}, items(&iv.Timed))
 	require.Equal(t, PassedThrough, d.add("c:8|c|T1600000003"))
 }
 
@@ -194,11 +194,11 @@ func TestSeriesStaysTheSame(t *testing.T) {
 		d.addTo(0, "x:1|c|#a,b")
 		d.addTo(1, "x:1|c|#b,a")
 		iv := d.collect()
-		require.Len(t, iv.Counters, 1)
+		require.Equal(t, 1, iv.Counters.Len())
 		if first == nil {
-			first = iv.Counters[0].Series
+			first = iv.Counters.At(0).Series
 		}
-		require.Same(t, first, iv.Counters[0].Series)
+		require.Same(t, first, iv.Counters.At(0).Series)
 		d.c.Release(iv)
 		d.expire()
 	}

@@ -30,7 +30,7 @@ func (t *Table) addTimed(e *entry, n uint32, s *metric.Sample) Outcome {
 		value = total.rounded().hi
 	}
 	t.touch(e)
-	t.gens[t.cur].timed.push(timedPoint{value, s.Time, n})
+	t.gens[t.cur].timed.Push(timedPoint{value, s.Time, n})
 	t.law.passed(len(s.Values))
 	return PassedThrough
 }

@@ -24,20 +24,20 @@ func (c *Collector) countUnique(iv *Interval) {
 		u.scratch = appendScopeless(append(u.scratch[:0], byte(s.Kind.Class())), s)
 		u.sketch.Insert(u.scratch)
 	}
-	for i := range iv.Counters {
-		insert(iv.Counters[i].Series)
+	for s := range iv.Counters.All() {
+		insert(s.Series)
 	}
-	for i := range iv.Gauges {
-		insert(iv.Gauges[i].Series)
+	for s := range iv.Gauges.All() {
+		insert(s.Series)
 	}
-	for i := range iv.Histograms {
-		insert(iv.Histograms[i].Series)
+	for s := range iv.Histograms.All() {
+		insert(s.Series)
 	}
-	for i := range iv.Sets {
-		insert(iv.Sets[i].Series)
+	for s := range iv.Sets.All() {
+		insert(s.Series)
 	}
-	for i := range iv.Timed {
-		insert(iv.Timed[i].Series)
+	for p := range iv.Timed.All() {
+		insert(p.Series)
 	}
 	c.in.stats.unique.Set(float64(u.sketch.Estimate()))
 }

@@ -26,7 +26,8 @@ type Target struct {
 	Rules              Rules
 	ExcludedTags       []string // keys of tags_exclude entries that name the sink
 	WantsDistributions bool
-	Offer              func(*sinks.Batch) // never blocks
+	// Offer takes one interval over, as one batch or as several, and never blocks.
+	Offer func(interval ...*sinks.Batch)
 }
 
 // Settings is what a Flusher works with.

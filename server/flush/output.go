@@ -1,6 +1,7 @@
 package flush
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,9 +15,9 @@ import (
 // share gives the outputs without rules their batches, which hold the same points, and keeps the law points = routed + no_sink.
 func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 	points := f.render.render(iv, nil)
-	only := f.account(iv, points.list)
-	for i := range iv.Histograms {
-		if iv.Histograms[i].Digest.Saturated() {
+	only := f.account(iv, &points.list)
+	for h := range iv.Histograms.All() {
+		if h.Digest.Saturated() {
 			f.stats.saturated.Inc()
 		}
 	}
@@ -27,40 +28,43 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 		}
 		others := f.routedOthers(o, iv)
 		if o.WantsDistributions {
-			others.Histograms = selected(iv.Histograms, func(s *aggregate.HistogramState) bool { return f.routed(o, s.Series.Name, s.Series) })
+			others.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool { return f.routed(o, s.Series.Name, s.Series) })
 		}
+		routed := func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }
+		unrouted := func(p metric.Point) bool { return !routed(&p) }
 		f.offer(o, others, rendered{
-			list: selected(points.list, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
-			left: selected(points.left, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
-
-			gaveWay: selected(points.gaveWay, func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }),
+			list:    points.list.selected(routed),
+			left:    slices.DeleteFunc(slices.Clone(points.left), unrouted),
+			gaveWay: slices.DeleteFunc(slices.Clone(points.gaveWay), unrouted),
 		}, t)
 	}
 }
 
 // account counts what the routes send somewhere and what they do not, and returns the names of the sinks that something is for alone.
-func (f *Flusher) account(iv *aggregate.Interval, points []metric.Point) (only map[string]bool) {
+func (f *Flusher) account(iv *aggregate.Interval, points *pieces[metric.Point]) (only map[string]bool) {
 	only = map[string]bool{}
 	lost := 0
-	for i := range points {
-		s := points[i].Series
-		if s.SinkOnly != "" {
-			only[s.SinkOnly] = true
-		}
-		if !f.router.anywhere(points[i].Name, s.Tags, s.SinkOnly) {
-			lost++
+	for _, piece := range points.all {
+		for i := range piece {
+			s := piece[i].Series
+			if s.SinkOnly != "" {
+				only[s.SinkOnly] = true
+			}
+			if !f.router.anywhere(piece[i].Name, s.Tags, s.SinkOnly) {
+				lost++
+			}
 		}
 	}
-	f.stats.points.Add(uint64(len(points)))
+	f.stats.points.Add(uint64(points.len()))
 	f.stats.noSink.Add(uint64(lost))
-	f.stats.somewhere.Add(uint64(len(points) - lost))
-	for i := range iv.Checks {
-		if c := &iv.Checks[i]; !f.router.anywhere(c.Name, c.Tags, c.SinkOnly) {
+	f.stats.somewhere.Add(uint64(points.len() - lost))
+	for c := range iv.Checks.All() {
+		if !f.router.anywhere(c.Name, c.Tags, c.SinkOnly) {
 			f.stats.noSinkChecks.Inc()
 		}
 	}
-	for i := range iv.Events {
-		if !f.router.exists(iv.Events[i].SinkOnly) {
+	for e := range iv.Events.All() {
+		if !f.router.exists(e.SinkOnly) {
 			f.stats.noSinkEvents.Inc()
 		}
 	}
@@ -84,15 +88,47 @@ func (f *Flusher) rewrite(o *output, iv *aggregate.Interval, t tick) {
 
 // offer hands an output its points, and what else the interval holds for it.
 func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, t tick) {
-	batch := &sinks.Batch{End: t.end, Interval: t.covered, Points: points.list, Events: others.Events, Checks: others.Checks}
+	var digests pieces[metric.DigestPoint]
 	if o.WantsDistributions {
-		batch.Distributions = distributions(others.Histograms)
+		digests = distributions(&others.Histograms)
 	}
-	f.stats.routed[o.index].Add(uint64(len(points.list)))
+	f.stats.routed[o.index].Add(uint64(points.list.len()))
 	f.stats.conflicting[o.index].Add(uint64(len(points.left)))
 	f.stats.gaveWay[o.index].Add(uint64(len(points.gaveWay)))
 	f.tellConflict(o, points)
-	o.Offer(batch)
+	o.Offer(batches(points.list.all, digests.all, others, t)...)
+}
+
+// batches returns an interval as one batch or, where there are many items of some sort, as several. The first is there in any case.
+func batches(points [][]metric.Point, digests [][]metric.DigestPoint, others *aggregate.Interval, t tick) []*sinks.Batch {
+	var interval []*sinks.Batch
+	batch := func(i int) *sinks.Batch {
+		if i == len(interval) {
+			if i > 0 {
+				interval[i-1].More = true
+			}
+			interval = append(interval, &sinks.Batch{End: t.end, Interval: t.covered})
+		}
+		return interval[i]
+	}
+	batch(0)
+	for i, piece := range points {
+		batch(i).Points = piece
+	}
+	for i, piece := range digests {
+		batch(i).Distributions = piece
+	}
+	i := 0
+	for piece := range others.Events.Pages() {
+		batch(i).Events = piece
+		i++
+	}
+	i = 0
+	for piece := range others.Checks.Pages() {
+		batch(i).Checks = piece
+		i++
+	}
+	return interval
 }
 
 // tellConflict names, at most once a minute, a metric of which a value is missing because of another of its name and tags: who sends them has to
@@ -126,9 +162,9 @@ func (f *Flusher) routed(o *output, name string, s *metric.Series) bool {
 // routedOthers returns an interval with the events and checks that go to the output, and nothing else.
 func (f *Flusher) routedOthers(o *output, iv *aggregate.Interval) *aggregate.Interval {
 	return &aggregate.Interval{
-		Checks: selected(iv.Checks, func(c *metric.Check) bool { return f.router.routed(o.index, c.Name, c.Tags, c.SinkOnly) }),
+		Checks: selected(&iv.Checks, func(c *metric.Check) bool { return f.router.routed(o.index, c.Name, c.Tags, c.SinkOnly) }),
 		// Routes go by metric names, and an event has none: it goes to every sink unless it names one.
-		Events: selected(iv.Events, func(e *metric.Event) bool { return e.SinkOnly == "" || e.SinkOnly == o.Name }),
+		Events: selected(&iv.Events, func(e *metric.Event) bool { return e.SinkOnly == "" || e.SinkOnly == o.Name }),
 	}
 }
 
@@ -137,16 +173,16 @@ func (f *Flusher) routedOthers(o *output, iv *aggregate.Interval) *aggregate.Int
 func (f *Flusher) routedStates(o *output, iv *aggregate.Interval) (mine *aggregate.Interval, columns map[*metric.Series]uint64) {
 	routed := func(s *metric.Series) bool { return f.routed(o, s.Name, s) }
 	mine = f.routedOthers(o, iv)
-	mine.Counters = selected(iv.Counters, func(s *aggregate.CounterState) bool { return routed(s.Series) })
-	mine.Gauges = selected(iv.Gauges, func(s *aggregate.GaugeState) bool { return routed(s.Series) })
-	mine.Sets = selected(iv.Sets, func(s *aggregate.SetState) bool { return routed(s.Series) })
-	mine.Timed = selected(iv.Timed, func(p *metric.Point) bool { return routed(p.Series) })
+	mine.Counters = selected(&iv.Counters, func(s *aggregate.CounterState) bool { return routed(s.Series) })
+	mine.Gauges = selected(&iv.Gauges, func(s *aggregate.GaugeState) bool { return routed(s.Series) })
+	mine.Sets = selected(&iv.Sets, func(s *aggregate.SetState) bool { return routed(s.Series) })
+	mine.Timed = selected(&iv.Timed, func(p *metric.Point) bool { return routed(p.Series) })
 	if len(f.router.routes) == 0 {
-		mine.Histograms = selected(iv.Histograms, func(s *aggregate.HistogramState) bool { return routed(s.Series) })
+		mine.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool { return routed(s.Series) })
 		return mine, nil
 	}
-	columns = make(map[*metric.Series]uint64, len(iv.Histograms))
-	mine.Histograms = selected(iv.Histograms, func(s *aggregate.HistogramState) bool {
+	columns = make(map[*metric.Series]uint64, iv.Histograms.Len())
+	mine.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool {
 		for j, name := range f.render.histogramNames(s.Series.Name) {
 			if f.routed(o, name, s.Series) {
 				columns[s.Series] |= 1 << j
@@ -158,29 +194,31 @@ func (f *Flusher) routedStates(o *output, iv *aggregate.Interval) (mine *aggrega
 }
 
 // distributions returns copies of the digests, since those of the interval go back to their pool while the sink may still be sending.
-func distributions(histograms []aggregate.HistogramState) []metric.DigestPoint {
-	out := make([]metric.DigestPoint, len(histograms))
-	for i := range histograms {
-		digest := histograms[i].Digest.Clone()
+func distributions(histograms *aggregate.List[aggregate.HistogramState]) pieces[metric.DigestPoint] {
+	out := pieces[metric.DigestPoint]{room: histograms.Len()}
+	for h := range histograms.All() {
+		digest := h.Digest.Clone()
 		digest.Freeze()
-		out[i] = metric.DigestPoint{Series: histograms[i].Series, Digest: digest}
+		out.add(metric.DigestPoint{Series: h.Series, Digest: digest})
 	}
 	return out
 }
 
-// selected returns the items that keep says yes to, sharing the array when that is all of them.
-func selected[T any](items []T, keep func(*T) bool) []T {
+// selected returns the items that keep says yes to, sharing the memory when that is all of them.
+func selected[T any](items *aggregate.List[T], keep func(*T) bool) (out aggregate.List[T]) {
 	n := 0
-	for n < len(items) && keep(&items[n]) {
+	for n < items.Len() && keep(items.At(n)) {
 		n++
 	}
-	if n == len(items) {
-		return items
+	if n == items.Len() {
+		return *items
 	}
-	out := append(make([]T, 0, len(items)), items[:n]...)
-	for i := n + 1; i < len(items); i++ {
-		if keep(&items[i]) {
-			out = append(out, items[i])
+	for i := range n {
+		out.Push(*items.At(i))
+	}
+	for i := n + 1; i < items.Len(); i++ {
+		if item := items.At(i); keep(item) {
+			out.Push(*item)
 		}
 	}
 	return out

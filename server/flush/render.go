@@ -75,29 +75,26 @@ func (r *renderer) histogramNames(name string) []string {
 
 // rendered is the points of an interval, those left out because a point of another type had their name and tags, and those that gave way.
 type rendered struct {
-	list, left []metric.Point
-	gaveWay    []metric.Point // gauges whose value gave way to that of another series
+	list    pieces[metric.Point]
+	left    []metric.Point
+	gaveWay []metric.Point // gauges whose value gave way to that of another series
 }
 
 // render makes the points of an interval. Where emit is set, it says which columns of a histogram are wanted.
 func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {
 	meet := meeting{}
-	meet.list = make([]metric.Point, 0, len(iv.Counters)+len(iv.Gauges)+len(iv.Sets)+len(r.columns)*len(iv.Histograms)+len(iv.Timed))
-	for i := range iv.Counters {
-		s := &iv.Counters[i]
+	meet.list.room = iv.Counters.Len() + iv.Gauges.Len() + iv.Sets.Len() + len(r.columns)*iv.Histograms.Len() + iv.Timed.Len()
+	for s := range iv.Counters.All() {
 		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
 	}
-	for i := range iv.Gauges {
-		s := &iv.Gauges[i]
+	for s := range iv.Gauges.All() {
 		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.GaugePoint}, s.Contested)
 	}
-	for i := range iv.Sets {
-		s := &iv.Sets[i]
+	for s := range iv.Sets.All() {
 		size := float64(s.Sketch.Estimate())
 		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: size, Type: metric.GaugePoint}, s.Contested)
 	}
-	for i := range iv.Histograms {
-		s := &iv.Histograms[i]
+	for s := range iv.Histograms.All() {
 		names := r.histogramNames(s.Series.Name)
 		for j := range r.columns {
 			if emit != nil && !emit(s.Series, j) {
@@ -108,7 +105,9 @@ func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, co
 			}
 		}
 	}
-	meet.list = append(meet.list, iv.Timed...)
+	for p := range iv.Timed.All() {
+		meet.list.add(*p)
+	}
 	return meet.rendered
 }
 
@@ -121,25 +120,27 @@ type meeting struct {
 
 func (m *meeting) add(p metric.Point, contested bool) {
 	if !contested {
-		m.list = append(m.list, p)
+		m.list.add(p)
 		return
 	}
 	key := p.Name + "\x00" + p.Series.SinkOnly + "\x00" + strings.Join(p.Series.Tags, "\x00")
 	i, met := m.seen[key]
-	switch {
-	case !met:
+	if !met {
 		if m.seen == nil {
 			m.seen = map[string]int{}
 		}
-		m.seen[key] = len(m.list)
-		m.list = append(m.list, p)
-	case m.list[i].Type != p.Type:
+		m.seen[key] = m.list.len()
+		m.list.add(p)
+		return
+	}
+	switch first := m.list.at(i); {
+	case first.Type != p.Type:
 		m.left = append(m.left, p)
 	default:
 		if p.Type == metric.GaugePoint {
-			m.gaveWay = append(m.gaveWay, m.list[i])
+			m.gaveWay = append(m.gaveWay, *first)
 		}
-		m.list[i].Value = fold(p.Type, m.list[i].Value, p.Value)
+		first.Value = fold(p.Type, first.Value, p.Value)
 	}
 }
 

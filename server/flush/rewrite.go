@@ -99,62 +99,62 @@ func (w *rewriter) apply(iv *aggregate.Interval) *aggregate.Interval {
 	w.fresh = make(map[*metric.Series]*metric.Series, len(w.done))
 	w.equal = make(map[string]*metric.Series, len(w.done))
 	out := &aggregate.Interval{
-		Counters:   mergeStates(w, iv.Counters, counterSeries, mergeCounters),
-		Gauges:     mergeStates(w, iv.Gauges, gaugeSeries, mergeGauges),
-		Histograms: mergeStates(w, iv.Histograms, histogramSeries, mergeHistograms),
-		Sets:       mergeStates(w, iv.Sets, setSeries, mergeSets),
-		Timed:      w.timed(iv.Timed),
-		Events:     slices.Clone(iv.Events),
-		Checks:     slices.Clone(iv.Checks),
+		Counters:   mergeStates(w, &iv.Counters, counterSeries, mergeCounters),
+		Gauges:     mergeStates(w, &iv.Gauges, gaugeSeries, mergeGauges),
+		Histograms: mergeStates(w, &iv.Histograms, histogramSeries, mergeHistograms),
+		Sets:       mergeStates(w, &iv.Sets, setSeries, mergeSets),
+		Timed:      w.timed(&iv.Timed),
 	}
-	for i := range out.Events {
-		out.Events[i].Tags = w.tags(out.Events[i].Tags)
+	for e := range iv.Events.All() {
+		event := *e
+		event.Tags = w.tags(event.Tags)
+		out.Events.Push(event)
 	}
-	for i := range out.Checks {
-		out.Checks[i].Tags = w.tags(out.Checks[i].Tags)
+	for c := range iv.Checks.All() {
+		check := *c
+		check.Tags = w.tags(check.Tags)
+		out.Checks.Push(check)
 	}
 	w.done, w.fresh, w.equal = w.fresh, nil, nil
 	return out
 }
 
 // timed merges points that become equal in everything, time included.
-func (w *rewriter) timed(points []metric.Point) []metric.Point {
+func (w *rewriter) timed(points *aggregate.List[metric.Point]) (out aggregate.List[metric.Point]) {
 	type place struct {
 		series *metric.Series
 		typ    metric.PointType
 		time   int64
 	}
-	out := make([]metric.Point, 0, len(points))
-	at := make(map[place]int, len(points))
-	for _, p := range points {
+	at := make(map[place]*metric.Point, points.Len())
+	for point := range points.All() {
+		p := *point
 		p.Series = w.series(p.Series)
 		key := place{p.Series, p.Type, p.Time}
-		if i, met := at[key]; met {
-			out[i].Value = fold(p.Type, out[i].Value, p.Value)
+		if first := at[key]; first != nil {
+			first.Value = fold(p.Type, first.Value, p.Value)
 			continue
 		}
-		at[key] = len(out)
-		out = append(out, p)
+		at[key] = out.At(out.Push(p))
 	}
 	return out
 }
 
 // mergeStates copies states, gives each its new series, and folds those whose series are the same into the first of them. merge is told
 // whether it is the first time that something is folded into a state, which until then holds what others hold too.
-func mergeStates[S any](w *rewriter, states []S, seriesOf func(*S) **metric.Series, merge func(into *S, from S, first bool)) []S {
-	out := make([]S, 0, len(states))
-	at := make(map[*metric.Series]int, len(states))
+func mergeStates[S any](w *rewriter, states *aggregate.List[S], seriesOf func(*S) **metric.Series, merge func(into *S, from S, first bool)) (out aggregate.List[S]) {
+	at := make(map[*metric.Series]int, states.Len())
 	merged := map[int]bool{}
-	for _, state := range states {
+	for given := range states.All() {
+		state := *given
 		series := seriesOf(&state)
 		*series = w.series(*series)
 		i, met := at[*series]
 		if !met {
-			at[*series] = len(out)
-			out = append(out, state)
+			at[*series] = out.Push(state)
 			continue
 		}
-		merge(&out[i], state, !merged[i])
+		merge(out.At(i), state, !merged[i])
 		merged[i] = true
 	}
 	return out

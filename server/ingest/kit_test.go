@@ -262,20 +262,24 @@ func (r *rig) flush() interval {
 	iv := r.collector.Collect()
 	defer r.collector.Release(iv)
 	got := interval{values: map[string]float64{}, counts: map[string]float64{}}
-	for _, c := range iv.Counters {
+	for c := range iv.Counters.All() {
 		got.values[key(c.Series)] = c.Value
 	}
-	for _, g := range iv.Gauges {
+	for g := range iv.Gauges.All() {
 		got.values[key(g.Series)] = g.Value
 	}
-	for _, h := range iv.Histograms {
+	for h := range iv.Histograms.All() {
 		got.counts[key(h.Series)] = h.Digest.Count()
 	}
-	for _, s := range iv.Sets {
+	for s := range iv.Sets.All() {
 		got.counts[key(s.Series)] = float64(s.Sketch.Estimate())
 	}
-	got.events = append(got.events, iv.Events...)
-	got.checks = append(got.checks, iv.Checks...)
+	for page := range iv.Events.Pages() {
+		got.events = append(got.events, page...)
+	}
+	for page := range iv.Checks.Pages() {
+		got.checks = append(got.checks, page...)
+	}
 	return got
 }
 

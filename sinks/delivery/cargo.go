@@ -24,11 +24,22 @@ type cargo interface {
 type batch struct {
 	*sinks.Batch
 	sink sinks.MetricSink
+	rest []*sinks.Batch // the batches that follow it in its interval, from which chunks are cut too, none from two
 }
 
 func (b batch) len() int { return b.Len() }
 
-func (b batch) part(from, to int) cargo { return batch{chunk(b.Batch, from, to), b.sink} }
+func (b batch) part(from, to int) cargo {
+	whole := b.Batch
+	for _, next := range b.rest {
+		n := whole.Len()
+		if from < n {
+			break
+		}
+		whole, from, to = next, from-n, to-n
+	}
+	return batch{chunk(whole, from, to), b.sink, nil}
+}
 
 func (b batch) send(ctx context.Context) error { return b.sink.Send(ctx, b.Batch) }
 
@@ -39,7 +50,7 @@ func (b batch) pick(places []int) cargo {
 	p.Distributions = pick(b.Distributions, &places, &offset)
 	p.Events = pick(b.Events, &places, &offset)
 	p.Checks = pick(b.Checks, &places, &offset)
-	return batch{p, b.sink}
+	return batch{p, b.sink, nil}
 }
 
 // pick takes those of places, counted from offset on, that fall into all, and moves offset and places on to what comes after all.

@@ -42,23 +42,41 @@ func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 	return d
 }
 
-// Offer takes an interval over for delivery. It costs one pass over b, never blocks, and keeps b, which must not change any more. A full
-// queue drops its oldest interval. After Run has returned everything offered is expired.
-func (d *Delivery) Offer(b *sinks.Batch) {
-	if !d.distributions && b.Distributions != nil {
-		without := *b
-		without.Distributions = nil
-		b = &without
-	}
+// Offer takes an interval over for delivery, in as many batches as it has: they are queued, dropped and given up together. It costs one pass
+// over them, never blocks, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
+// everything offered is expired.
+func (d *Delivery) Offer(interval ...*sinks.Batch) {
 	dropped := 0
-	b = d.filter.apply(b, func(r Reason) {
+	drop := func(r Reason) {
 		dropped++
 		d.filtered[r].Inc()
-	})
-	cuts, bytes := cut(b, d.cfg.ChunkItems, d.cfg.ChunkBytes)
-	if len(cuts) == 0 {
+	}
+	p := &parcel{born: time.Now()}
+	var kept []*sinks.Batch
+	for _, b := range interval {
+		if !d.distributions && b.Distributions != nil {
+			without := *b
+			without.Distributions = nil
+			b = &without
+		}
+		b = d.filter.apply(b, drop) // which makes it our own, its arrays not
+		cuts, bytes := cut(b, d.cfg.ChunkItems, d.cfg.ChunkBytes)
+		if len(cuts) == 0 {
+			continue
+		}
+		for _, end := range cuts {
+			p.cuts = append(p.cuts, p.items+end)
+		}
+		p.items += b.Len()
+		p.bytes += bytes
+		b.More = true
+		kept = append(kept, b)
+	}
+	if len(kept) == 0 {
 		d.queue.push(nil, dropped)
 		return
 	}
-	d.queue.push(&parcel{items: b.Len(), bytes: bytes, born: time.Now(), cuts: cuts, cargo: batch{b, d.sink}}, dropped)
+	kept[len(kept)-1].More = interval[len(interval)-1].More
+	p.cargo = batch{kept[0], d.sink, kept[1:]}
+	d.queue.push(p, dropped)
 }
