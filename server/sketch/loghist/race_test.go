@@ -1,0 +1,5 @@
+//go:build race
+
+package loghist
+
+const raceEnabled = true
