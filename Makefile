@@ -58,6 +58,10 @@ bench: ## every benchmark; BENCH=regexp chooses, COUNT=n repeats
 bench-compare: ## benchmarks of BASE=main and of this tree, in turns, by benchstat
 	tools/bench-compare.sh '$(BASE)' '$(BENCH)' '$(COUNT)'
 
+bench-rivals: ## our libraries beside others, from the module in bench/; BENCH=regexp chooses, COUNT=n repeats
+	$(GO) -C bench vet ./...
+	$(GO) -C bench test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+
 load: ## find what a daemon takes on this machine, and renew the table in docs/performance.md; some 5 minutes
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -o bin/ ./cmd/veneur ./cmd/veneur-load
 	bin/veneur-load -veneur bin/veneur -ladder -write docs/performance.md
