@@ -23,7 +23,8 @@ var layers = []struct {
 	{"sinks/delivery", "sinks protocol/... ssf internal/..."},
 	{"sinks/sinktest/...", "sinks sinks/delivery sinks/sinktest/... protocol/... ssf internal/..."},
 	{"sinks/all", "sinks sinks/*"},
-	{"sinks/*", "sinks sinks/delivery protocol/... ssf internal/..."}, // and what is below the same kind
+	{"sinks/jsondoc", "protocol/metric ssf internal/..."},
+	{"sinks/*", "sinks sinks/delivery sinks/jsondoc protocol/... ssf internal/..."}, // and what is below the same kind
 	{"trace/...", "trace/... protocol/... ssf internal/invariants"},
 	{"examples/*", "trace/... ssf"},
 	{"protocol/metric", "internal/..."},
@@ -72,7 +73,7 @@ func matches(list, pkg string) bool {
 // kindOf returns the folder of the sink kind that a package belongs to, or "".
 func kindOf(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
-	if len(parts) < 2 || parts[0] != "sinks" || matches("sinks/all sinks/delivery sinks/sinktest/...", pkg) {
+	if len(parts) < 2 || parts[0] != "sinks" || matches("sinks/all sinks/delivery sinks/jsondoc sinks/sinktest/...", pkg) {
 		return ""
 	}
 	return parts[0] + "/" + parts[1]
@@ -170,6 +171,8 @@ func TestTheImportTable(t *testing.T) {
 		{"sinks/debug", "sinks/debug/table", false, ""},
 		{"sinks/debug/table", "sinks/debug", false, ""},
 		{"sinks/debug", "sinks/localfile", false, "strictly down"},
+		{"sinks/localfile", "sinks/jsondoc", false, ""},
+		{"sinks/jsondoc", "sinks", false, "strictly down"},
 		{"sinks/debug", "server/flush", false, "strictly down"},
 		{"sinks/debug", "sinks/sinktest", false, "for tests only"},
 		{"sinks/debug", "sinks/sinktest", true, ""},

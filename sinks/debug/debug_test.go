@@ -56,7 +56,7 @@ NAME         TYPE       VALUE  TAGS
 a.b          counter        3  x:1
 a.b          counter     0.25  x:2 y
 a.b          gauge          1  z
-größe        gauge      1e-07
+größe        gauge       1e-7
 queue.depth  gauge    1234567  @2026-11-30T15:19:10Z
 `, printed(t, 0, batch(timed, gauge("größe", 1e-7), counter("a.b", 0.25, "x:2", "y"), gauge("a.b", 1, "z"), counter("a.b", 3, "x:1"))))
 }

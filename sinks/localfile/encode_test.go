@@ -67,7 +67,7 @@ func TestLines(t *testing.T) {
 		{
 			name:   "span",
 			encode: func(e encoder) []byte { return e.span(nil, &span) },
-			ndjson: `{"kind":"span","trace_id":"9223372036854775807","id":"-1","parent_id":"3","name":"GET","service":"web","start_ns":1700000000000000001,"end_ns":1700000001500000001,"error":true,"indicator":true,"tags":{"k":"a,b","e":""}}`,
+			ndjson: `{"kind":"span","trace_id":"9223372036854775807","id":"-1","parent_id":"3","name":"GET","service":"web","start_ns":1700000000000000001,"end_ns":1700000001500000001,"error":true,"indicator":true,"tags":{"e":"","k":"a,b"}}`,
 			tsv:    `GET|k:a\,b,e:|span|web||1700000001|1500000000|9223372036854775807/-1/3`,
 		},
 		{
@@ -92,7 +92,7 @@ func TestLines(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.ndjson+"\n", string(tt.encode(&ndjson{hostname: "host"})))
+			assert.Equal(t, tt.ndjson+"\n", string(tt.encode(newNDJSON("host"))))
 			assert.Equal(t, tt.tsv+"\n", string(tt.encode(&tsv{delimiter: '|', hostname: "host"})))
 		})
 	}
@@ -120,7 +120,7 @@ func TestSpanTagsStandOnce(t *testing.T) {
 		}()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			written := appendSpanTags(nil, tt.tags)
+			written := newNDJSON("").AppendTags(nil, tt.tags)
 			got := map[string]string{}
 			require.NoError(t, json.Unmarshal(written, &got))
 			assert.Equal(t, tt.want, got)
@@ -136,7 +136,7 @@ func TestHostileSpanIsWrittenInLinearTime(t *testing.T) {
 		span.Tags = append(span.Tags, ssf.Tag{Key: fmt.Sprint(i), Value: "1"}, ssf.Tag{Key: "same", Value: "2"})
 	}
 	var got struct{ Tags map[string]string }
-	require.NoError(t, json.Unmarshal((&ndjson{}).span(nil, span), &got))
+	require.NoError(t, json.Unmarshal(newNDJSON("").span(nil, span), &got))
 	assert.Len(t, got.Tags, 200_001)
 }
 
@@ -148,7 +148,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name, tag1, tag2, delimiter string) {
 		p := point(name, 0.1, metric.GaugePoint, 0, tag1, tag2)
-		written := (&ndjson{hostname: name}).point(nil, p, batch)
+		written := newNDJSON(name).point(nil, p, batch)
 		require.Equal(t, 1, strings.Count(string(written), "\n"))
 		require.True(t, utf8.Valid(written))
 		var got struct {
@@ -228,9 +228,9 @@ func BenchmarkEncode(b *testing.B) {
 		name   string
 		encode func(dst []byte) []byte
 	}{
-		{"ndjson point with 3 tags", func(dst []byte) []byte { return (&ndjson{hostname: "host"}).point(dst, p, batch) }},
+		{"ndjson point with 3 tags", func(dst []byte) []byte { return newNDJSON("host").point(dst, p, batch) }},
 		{"tsv point with 3 tags", func(dst []byte) []byte { return (&tsv{delimiter: '\t', hostname: "host"}).point(dst, p, batch) }},
-		{"ndjson span with 2 tags", func(dst []byte) []byte { return (&ndjson{hostname: "host"}).span(dst, span) }},
+		{"ndjson span with 2 tags", func(dst []byte) []byte { return newNDJSON("host").span(dst, span) }},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			buf := tt.encode(nil)
@@ -247,7 +247,7 @@ func TestEncodingDoesNotAllocate(t *testing.T) {
 	buf := make([]byte, 0, 1024)
 	p := point("http.requests", 12345.5, metric.CounterPoint, 0, "env:prod", "route:/api")
 	span := &ssf.SSFSpan{Tags: []ssf.Tag{{Key: "env", Value: "prod"}, {Key: "status", Value: "200"}}}
-	j, c := &ndjson{hostname: "host"}, &tsv{delimiter: '\t', hostname: "host"}
+	j, c := newNDJSON("host"), &tsv{delimiter: '\t', hostname: "host"}
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		_ = j.point(buf, p, batch)
 		_ = c.point(buf, p, batch)

@@ -46,7 +46,7 @@ func newSink(c Config, s sinks.Settings) (*sink, error) {
 	if delimiter, ok := c.delimiter(); ok {
 		k.encoder = &tsv{delimiter: delimiter, hostname: s.Hostname}
 	} else {
-		k.encoder = &ndjson{hostname: s.Hostname}
+		k.encoder = newNDJSON(s.Hostname)
 	}
 	return k, nil
 }

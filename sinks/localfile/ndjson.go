@@ -2,23 +2,33 @@ package localfile
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/veneurd/veneur/internal/jsonappend"
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
+	"github.com/veneurd/veneur/sinks/jsondoc"
 	"github.com/veneurd/veneur/ssf"
 )
 
 // ndjson writes one JSON object a line. Identifiers of spans are decimal strings: a JSON number read as a float64 would lose their last
-// digits.
-type ndjson struct{ hostname string }
+// digits. Tags of a span stand in the order of their keys, each once.
+type ndjson struct {
+	hostname string
+	*jsondoc.Encoder
+}
+
+// newNDJSON escapes also what some take for the end of a line, and what some terminals obey.
+func newNDJSON(hostname string) *ndjson {
+	return &ndjson{hostname: hostname, Encoder: jsondoc.New(jsondoc.Options{Style: jsonappend.Style{
+		Escapes: jsonappend.EscapeSeparators | jsonappend.EscapeDelete,
+	}})}
+}
 
 func (n *ndjson) point(dst []byte, p *metric.Point, b *sinks.Batch) []byte {
 	dst = append(dst, `{"kind":"metric","name":`...)
-	dst = jsonappend.String(dst, p.Name)
+	dst = n.Text(dst, p.Name)
 	dst = append(dst, `,"tags":`...)
-	dst = jsonappend.Strings(dst, p.Series.Tags)
+	dst = n.texts(dst, p.Series.Tags)
 	dst = append(dst, `,"type":"`...)
 	dst = append(dst, p.Type.String()...)
 	dst = append(dst, `","value":`...)
@@ -28,37 +38,37 @@ func (n *ndjson) point(dst []byte, p *metric.Point, b *sinks.Batch) []byte {
 	dst = append(dst, `,"interval_s":`...)
 	dst = jsonappend.Float(dst, b.Interval.Seconds())
 	dst = append(dst, `,"hostname":`...)
-	dst = jsonappend.String(dst, n.hostname)
+	dst = n.Text(dst, n.hostname)
 	return append(dst, '}', '\n')
 }
 
 func (n *ndjson) event(dst []byte, e *metric.Event) []byte {
 	dst = append(dst, `{"kind":"event","title":`...)
-	dst = jsonappend.String(dst, e.Title)
-	dst = appendText(dst, "text", e.Text)
+	dst = n.Text(dst, e.Title)
+	dst = n.text(dst, "text", e.Text)
 	dst = append(dst, `,"timestamp":`...)
 	dst = strconv.AppendInt(dst, e.Time, 10)
-	dst = appendText(dst, "host", e.Host)
-	dst = appendText(dst, "aggregation_key", e.AggregationKey)
-	dst = appendText(dst, "priority", e.Priority)
-	dst = appendText(dst, "alert_type", e.AlertType)
-	dst = appendText(dst, "source_type", e.SourceType)
+	dst = n.text(dst, "host", e.Host)
+	dst = n.text(dst, "aggregation_key", e.AggregationKey)
+	dst = n.text(dst, "priority", e.Priority)
+	dst = n.text(dst, "alert_type", e.AlertType)
+	dst = n.text(dst, "source_type", e.SourceType)
 	dst = append(dst, `,"tags":`...)
-	dst = jsonappend.Strings(dst, e.Tags)
+	dst = n.texts(dst, e.Tags)
 	return append(dst, '}', '\n')
 }
 
 func (n *ndjson) check(dst []byte, c *metric.Check) []byte {
 	dst = append(dst, `{"kind":"service_check","name":`...)
-	dst = jsonappend.String(dst, c.Name)
+	dst = n.Text(dst, c.Name)
 	dst = append(dst, `,"status":`...)
 	dst = strconv.AppendUint(dst, uint64(c.Status), 10)
-	dst = appendText(dst, "message", c.Message)
+	dst = n.text(dst, "message", c.Message)
 	dst = append(dst, `,"timestamp":`...)
 	dst = strconv.AppendInt(dst, c.Time, 10)
-	dst = appendText(dst, "host", c.Host)
+	dst = n.text(dst, "host", c.Host)
 	dst = append(dst, `,"tags":`...)
-	dst = jsonappend.Strings(dst, c.Tags)
+	dst = n.texts(dst, c.Tags)
 	return append(dst, '}', '\n')
 }
 
@@ -67,8 +77,8 @@ func (n *ndjson) span(dst []byte, s *ssf.SSFSpan) []byte {
 	dst = appendID(dst, "trace_id", s.TraceId)
 	dst = appendID(dst, "id", s.Id)
 	dst = appendID(dst, "parent_id", s.ParentId)
-	dst = appendText(dst, "name", s.Name)
-	dst = appendText(dst, "service", s.Service)
+	dst = n.text(dst, "name", s.Name)
+	dst = n.text(dst, "service", s.Service)
 	dst = append(dst, `,"start_ns":`...)
 	dst = strconv.AppendInt(dst, s.StartTimestamp, 10)
 	dst = append(dst, `,"end_ns":`...)
@@ -78,61 +88,26 @@ func (n *ndjson) span(dst []byte, s *ssf.SSFSpan) []byte {
 	dst = append(dst, `,"indicator":`...)
 	dst = strconv.AppendBool(dst, s.Indicator)
 	dst = append(dst, `,"tags":`...)
-	dst = appendSpanTags(dst, s.Tags)
+	dst = n.AppendTags(dst, s.Tags)
 	return append(dst, '}', '\n')
 }
 
-// fewTags is up to how many tags looking at each for each is faster than a map.
-const fewTags = 16
-
-// appendSpanTags writes an object with each key once: of a key that stands twice the last one counts.
-func appendSpanTags(dst []byte, tags []ssf.Tag) []byte {
-	var last map[string]int
-	if len(tags) > fewTags {
-		last = make(map[string]int, len(tags))
-		for i := range tags {
-			last[writtenKey(tags[i].Key)] = i
-		}
-	}
-	dst = append(dst, '{')
-	first := true
-	for i := range tags {
-		if last != nil && last[writtenKey(tags[i].Key)] != i || last == nil && hasKey(tags[i+1:], tags[i].Key) {
-			continue
-		}
-		if !first {
+func (n *ndjson) texts(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
-		first = false
-		dst = jsonappend.String(dst, tags[i].Key)
-		dst = append(dst, ':')
-		dst = jsonappend.String(dst, tags[i].Value)
+		dst = n.Text(dst, s)
 	}
-	return append(dst, '}')
+	return append(dst, ']')
 }
 
-func hasKey(tags []ssf.Tag, key string) bool {
-	for i := range tags {
-		if writtenKey(tags[i].Key) == writtenKey(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// writtenKey is the key as a reader of the JSON sees it: bytes that are no UTF-8 are all the same to it.
-func writtenKey(key string) string {
-	if utf8.ValidString(key) {
-		return key
-	}
-	return string([]rune(key))
-}
-
-func appendText(dst []byte, key, value string) []byte {
+func (n *ndjson) text(dst []byte, key, value string) []byte {
 	dst = append(dst, ',', '"')
 	dst = append(dst, key...)
 	dst = append(dst, '"', ':')
-	return jsonappend.String(dst, value)
+	return n.Text(dst, value)
 }
 
 func appendID(dst []byte, key string, id int64) []byte {

@@ -1,0 +1,56 @@
+package jsondoc
+
+import (
+	"github.com/veneurd/veneur/internal/jsonappend"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// AppendSpan appends the document of a span. There is none it refuses; the error is always nil, and there for the day that changes.
+func (e *Encoder) AppendSpan(dst []byte, s *ssf.SSFSpan) ([]byte, error) {
+	dst = append(dst, `{"@timestamp":`...)
+	dst = e.TimeNanos(dst, s.StartTimestamp)
+	duration, _ := s.Duration()
+	dst = append(dst, `,"duration":`...)
+	dst = jsonappend.Int(dst, int64(duration))
+	if s.Error {
+		dst = append(dst, `,"error":true,"id":`...)
+	} else {
+		dst = append(dst, `,"error":false,"id":`...)
+	}
+	dst = AppendSpanID(dst, s.Id)
+	if s.Indicator {
+		dst = append(dst, `,"indicator":true,"kind":"span","name":`...)
+	} else {
+		dst = append(dst, `,"indicator":false,"kind":"span","name":`...)
+	}
+	dst = e.Text(dst, s.Name)
+	if s.ParentId != 0 {
+		dst = append(dst, `,"parent_id":`...)
+		dst = AppendSpanID(dst, s.ParentId)
+	}
+	if s.RootStartTimestamp != 0 {
+		dst = append(dst, `,"root_timestamp":`...)
+		dst = e.TimeNanos(dst, s.RootStartTimestamp)
+	}
+	if e.samples && len(s.Metrics) > 0 {
+		dst = append(dst, `,"samples":[{`...)
+		for i := range s.Metrics {
+			if i > 0 {
+				dst = append(dst, `},{`...)
+			}
+			dst = e.appendSampleMembers(dst, &s.Metrics[i])
+		}
+		dst = append(dst, `}]`...)
+	}
+	dst = append(dst, `,"service":`...)
+	dst = e.Text(dst, s.Service)
+	dst = append(dst, `,"tags":`...)
+	dst = e.AppendTags(dst, s.Tags)
+	dst = append(dst, `,"trace_id":`...)
+	dst = AppendTraceID(dst, s.TraceId)
+	if s.Version != 0 {
+		dst = append(dst, `,"version":`...)
+		dst = jsonappend.Int(dst, int64(s.Version))
+	}
+	return append(dst, '}'), nil
+}
