@@ -10,6 +10,7 @@ import (
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
 	"github.com/veneurd/veneur/sinks/delivery"
+	"github.com/veneurd/veneur/sinks/httpsend"
 	"github.com/veneurd/veneur/sinks/prometheus"
 )
 
@@ -26,6 +27,7 @@ var parts = []struct {
 	{"Metrics of spans", derive.Descs()},
 	{"Flushing and routing", flush.Descs()},
 	{"Delivering", delivery.Descs()},
+	{"Sinks that send over HTTP", httpsend.Descs()},
 	{"The kind prometheus", prometheus.Descs()},
 	{"The HTTP port", admin.Descs()},
 	{"The process and its own metrics", telemetry.Descs()},

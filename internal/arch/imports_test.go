@@ -20,11 +20,13 @@ var layers = []struct {
 	{"server/sketch/...", "server/sketch/* protocol/... internal/..."},
 	{"server/*", "server/* sinks sinks/all sinks/delivery protocol/... ssf internal/..."},
 	{"sinks", "protocol/... ssf internal/..."},
-	{"sinks/delivery", "sinks protocol/... ssf internal/..."},
+	{"sinks/delivery", "sinks sinks/diskqueue protocol/... ssf internal/..."},
+	{"sinks/diskqueue", "sinks protocol/... ssf internal/..."},
+	{"sinks/httpsend", "sinks internal/..."},
 	{"sinks/sinktest/...", "sinks sinks/delivery sinks/sinktest/... protocol/... ssf internal/..."},
 	{"sinks/all", "sinks sinks/*"},
 	{"sinks/jsondoc", "protocol/metric ssf internal/..."},
-	{"sinks/*", "sinks sinks/delivery sinks/jsondoc protocol/... ssf internal/..."}, // and what is below the same kind
+	{"sinks/*", "sinks sinks/delivery sinks/httpsend sinks/jsondoc protocol/... ssf internal/..."}, // and what is below the same kind
 	{"trace/...", "trace/... protocol/... ssf internal/invariants"},
 	{"examples/*", "trace/... ssf"},
 	{"protocol/metric", "internal/..."},
@@ -73,7 +75,7 @@ func matches(list, pkg string) bool {
 // kindOf returns the folder of the sink kind that a package belongs to, or "".
 func kindOf(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
-	if len(parts) < 2 || parts[0] != "sinks" || matches("sinks/all sinks/delivery sinks/jsondoc sinks/sinktest/...", pkg) {
+	if len(parts) < 2 || parts[0] != "sinks" || matches("sinks/all sinks/delivery sinks/diskqueue sinks/httpsend sinks/jsondoc sinks/sinktest/...", pkg) {
 		return ""
 	}
 	return parts[0] + "/" + parts[1]
@@ -172,6 +174,10 @@ func TestTheImportTable(t *testing.T) {
 		{"sinks/debug/table", "sinks/debug", false, ""},
 		{"sinks/debug", "sinks/localfile", false, "strictly down"},
 		{"sinks/localfile", "sinks/jsondoc", false, ""},
+		{"sinks/localfile", "sinks/httpsend", false, ""},
+		{"sinks/delivery", "sinks/diskqueue", false, ""},
+		{"sinks/localfile", "sinks/diskqueue", false, "strictly down"},
+		{"sinks/httpsend", "sinks/delivery", false, "strictly down"},
 		{"sinks/jsondoc", "sinks", false, "strictly down"},
 		{"sinks/debug", "server/flush", false, "strictly down"},
 		{"sinks/debug", "sinks/sinktest", false, "for tests only"},
