@@ -22,6 +22,8 @@ type Encoder struct {
 	jsonappend.Writer
 	samples bool
 	tags    []ssf.Tag // what Sorted lends
+	wire    wireSpan
+	decoder ssf.Decoder // for packets that are not plain
 }
 
 // New returns an encoder with the options.

@@ -5,8 +5,15 @@ import (
 	"github.com/veneurd/veneur/ssf"
 )
 
-// AppendSpan appends the document of a span. There is none it refuses; the error is always nil, and there for the day that changes.
+// AppendSpan appends the document of a span. There is none that it refuses: the error is always nil.
 func (e *Encoder) AppendSpan(dst []byte, s *ssf.SSFSpan) ([]byte, error) {
+	dst, _ = e.appendSpan(dst, s, nil)
+	return dst, nil
+}
+
+// appendSpan takes the samples from w if there is one. It is false if one of them is not plain; they are all looked at even where they are
+// not written.
+func (e *Encoder) appendSpan(dst []byte, s *ssf.SSFSpan, w *wireSpan) (_ []byte, ok bool) {
 	dst = append(dst, `{"@timestamp":`...)
 	dst = e.TimeNanos(dst, s.StartTimestamp)
 	duration, _ := s.Duration()
@@ -32,7 +39,11 @@ func (e *Encoder) AppendSpan(dst []byte, s *ssf.SSFSpan) ([]byte, error) {
 		dst = append(dst, `,"root_timestamp":`...)
 		dst = e.TimeNanos(dst, s.RootStartTimestamp)
 	}
-	if e.samples && len(s.Metrics) > 0 {
+	if w != nil {
+		if dst, ok = e.appendWireSamples(dst, w); !ok {
+			return dst, false
+		}
+	} else if e.samples && len(s.Metrics) > 0 {
 		dst = append(dst, `,"samples":[{`...)
 		for i := range s.Metrics {
 			if i > 0 {
@@ -52,5 +63,26 @@ func (e *Encoder) AppendSpan(dst []byte, s *ssf.SSFSpan) ([]byte, error) {
 		dst = append(dst, `,"version":`...)
 		dst = jsonappend.Int(dst, int64(s.Version))
 	}
-	return append(dst, '}'), nil
+	return append(dst, '}'), true
+}
+
+func (e *Encoder) appendWireSamples(dst []byte, w *wireSpan) (_ []byte, ok bool) {
+	for i := range w.samples {
+		sample, ok := w.sampleAt(i)
+		switch {
+		case !ok:
+			return dst, false
+		case !e.samples:
+			continue
+		case i == 0:
+			dst = append(dst, `,"samples":[{`...)
+		default:
+			dst = append(dst, `},{`...)
+		}
+		dst = e.appendSampleMembers(dst, sample)
+	}
+	if e.samples && len(w.samples) > 0 {
+		dst = append(dst, `}]`...)
+	}
+	return dst, true
 }
