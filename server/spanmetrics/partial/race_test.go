@@ -1,0 +1,5 @@
+//go:build race
+
+package partial
+
+const raceEnabled = true
