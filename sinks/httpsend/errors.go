@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"unicode"
@@ -104,28 +105,19 @@ func (c *Client) judge(h *host, r *Request, reply *http.Response, body []byte) e
 	return Classify(status, reply.Header, err)
 }
 
-// classifyFailure gives an error that only a person can end its class. All others are worth another attempt as they are.
+// classifyFailure gives an error that only a person can end its class: a certificate that we do not accept, or a TLS alert by which the
+// other side does not accept ours, or our version. All others are worth another attempt as they are.
 func classifyFailure(err error) error {
 	var untrusted *tls.CertificateVerificationError
-	var alert tls.AlertError
-	if errors.As(err, &untrusted) || errors.As(err, &alert) && isAboutUs(alert) {
+	var alert *net.OpError
+	if errors.As(err, &untrusted) || errors.As(err, &alert) && alert.Op == alertOp {
 		return &sinks.ConfigError{Err: err}
 	}
 	return err
 }
 
-// isAboutUs says whether a TLS alert means that the other side does not accept our certificate, or misses one (RFC 8446, section 6).
-func isAboutUs(alert tls.AlertError) bool {
-	const (
-		badCertificate      = 42
-		certificateUnknown  = 46
-		unknownCA           = 48
-		accessDenied        = 49
-		certificateRequired = 116
-	)
-	return alert >= badCertificate && alert <= certificateUnknown ||
-		alert == unknownCA || alert == accessDenied || alert == certificateRequired
-}
+// alertOp is the operation of errors that are an alert of the other side; crypto/tls exports no type for it.
+const alertOp = "remote error"
 
 const maxExcerpt = 256
 

@@ -1,0 +1,5 @@
+//go:build race
+
+package httpsend
+
+const raceEnabled = true
