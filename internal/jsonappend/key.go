@@ -1,7 +1,6 @@
 package jsonappend
 
 import (
-	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -122,57 +121,19 @@ func mendPath(dst []byte, start int) (_ []byte, changed bool) {
 // isBlank is true for what Java, in which those servers are written, takes for white space, and for what Unicode does.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
-// What scanKey found.
-const (
-	keyNotPlain = 1 << iota // something to escape, or bytes that are not ASCII
-	keyDots                 // a dot
-	keyPath                 // what Paths must look at
-)
-
-// scanKey looks at a whole key, eight bytes at once, and gives its first eight bytes as a number that sorts as they do.
-func scanKey(key string) (prefix uint64, found uint8) {
-	if len(key) == 0 {
-		return 0, keyPath
-	}
-	w := uint64(0)
-	before := uint64(0x80) // the top bit of the first byte: a part begins there
-	for i := 0; ; i += wordSize {
-		left := len(key) - i
-		fill := uint64(0)
-		if left >= wordSize {
-			w = word(key, i)
-		} else {
-			w = shortWord(key[i:])
-			fill = shortFill[left]
-		}
-		if i == 0 {
-			prefix = bits.ReverseBytes64(w)
-		}
-		w |= fill
-		if unusual(w) != 0 {
-			found |= keyNotPlain | keyPath
-		}
-		dots := equalBytes(w, '.'*everyByte)
-		starts := dots<<8 | before
-		if dots != 0 {
-			found |= keyDots
-		}
-		// A part that begins with a dot or a blank; the blanks that fill a word up are behind a dot at the end.
-		if starts&(dots|equalBytes(w, ' '*everyByte)) != 0 {
-			found |= keyPath
-		}
-		before = dots >> 56
-		if left <= wordSize {
-			if left == wordSize && before != 0 {
-				found |= keyPath
+// isPath is true for a key of ASCII that the rule of Paths leaves alone.
+func isPath(key string) bool {
+	blank := true // since the last dot
+	for i := range len(key) {
+		c := key[i]
+		if c == '.' {
+			if blank {
+				return false
 			}
-			return prefix, found
+			blank = true
+		} else if c > ' ' {
+			blank = false
 		}
 	}
-}
-
-// equalBytes has the top bit of every byte set that two words have in common, if no byte of them has its own top bit set.
-func equalBytes(a, b uint64) uint64 {
-	x := a ^ b
-	return ^(x&^topBits + 0x7f*everyByte | x) & topBits
+	return !blank
 }

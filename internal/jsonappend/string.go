@@ -9,9 +9,64 @@ import (
 
 // String appends s as a JSON string. Escaped are the quote, the backslash and the control characters below the blank; bytes that are no
 // UTF-8 become U+FFFD. It costs about a nanosecond for eight bytes.
+//
+// Whole words are looked at and stored at once, the last of them over the one before it: a call to copy each of the short texts that
+// documents are made of would take longer than the copying.
 func String(dst []byte, s string) []byte {
-	dst = slices.Grow(dst, len(s)+2+wordSize)
-	return appendQuoted(dst, s)
+	n := len(dst)
+	dst = reserve(dst, len(s)+2+wordSize)
+	b := dst[n:cap(dst)]
+	b[0] = '"'
+	b = b[1:]
+	if len(s) < wordSize {
+		w := shortWord(s)
+		// What stands past the end is 0, and would look like a control character.
+		if unusual(w|shortFill[len(s)&7]) != 0 {
+			return appendEscaped(dst[:n+1], s, 0, 0)
+		}
+		binary.LittleEndian.PutUint64(b, w)
+		b[len(s)] = '"'
+		return dst[:n+len(s)+2]
+	}
+	src := unsafe.Slice(unsafe.StringData(s), len(s))
+	last := len(src) - wordSize
+	for i := 0; i < last; i += wordSize {
+		w := binary.LittleEndian.Uint64(src[i:])
+		if unusual(w) != 0 {
+			return appendEscaped(dst[:n+1+i], s, i, 0)
+		}
+		binary.LittleEndian.PutUint64(b[i:], w)
+	}
+	w := binary.LittleEndian.Uint64(src[last:])
+	if unusual(w) != 0 {
+		return appendEscaped(dst[:n+1+last&^(wordSize-1)], s, last&^(wordSize-1), 0)
+	}
+	binary.LittleEndian.PutUint64(b[last:], w)
+	b[len(s)] = '"'
+	return dst[:n+len(s)+2]
+}
+
+// reserve makes room for n more bytes.
+func reserve(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) < n {
+		return slices.Grow(dst, n)
+	}
+	return dst
+}
+
+// copyText copies s to b, which has room for one word more, and gives its length.
+func copyText(b []byte, s string) int {
+	if len(s) < wordSize {
+		binary.LittleEndian.PutUint64(b, shortWord(s))
+		return len(s)
+	}
+	src := unsafe.Slice(unsafe.StringData(s), len(s))
+	last := len(src) - wordSize
+	for i := 0; i < last; i += wordSize {
+		binary.LittleEndian.PutUint64(b[i:], binary.LittleEndian.Uint64(src[i:]))
+	}
+	binary.LittleEndian.PutUint64(b[last:], binary.LittleEndian.Uint64(src[last:]))
+	return len(s)
 }
 
 // Strings appends list as an array; nil is [].
@@ -43,45 +98,6 @@ func unusual(w uint64) uint64 {
 // word reads the eight bytes of s at i.
 func word(s string, i int) uint64 {
 	return binary.LittleEndian.Uint64(unsafe.Slice(unsafe.StringData(s), len(s))[i:])
-}
-
-// appendQuoted is String for a dst that has room for s, its quotes, and one word more. Whole words are looked at and stored at once, the
-// last of them over the one before it: a call to copy each of the short texts that documents are made of would take longer than the copying.
-func appendQuoted(dst []byte, s string) []byte {
-	n := len(dst)
-	if uint(cap(dst)-n) < uint(len(s)+2+wordSize) {
-		return appendEscaped(append(dst, '"'), s, 0, 0)
-	}
-	b := dst[:cap(dst)]
-	b[n] = '"'
-	n++
-	if len(s) < wordSize {
-		w := shortWord(s)
-		// What stands past the end is 0, and would look like a control character.
-		if unusual(w|shortFill[len(s)&7]) != 0 {
-			return appendEscaped(b[:n], s, 0, 0)
-		}
-		binary.LittleEndian.PutUint64(b[n:], w)
-		n += len(s)
-		b[n] = '"'
-		return b[:n+1]
-	}
-	last := len(s) - wordSize
-	for i := 0; i < last; i += wordSize {
-		w := word(s, i)
-		if unusual(w) != 0 {
-			return appendEscaped(b[:n+i], s, i, 0)
-		}
-		binary.LittleEndian.PutUint64(b[n+i:], w)
-	}
-	w := word(s, last)
-	if unusual(w) != 0 {
-		return appendEscaped(b[:n+last&^(wordSize-1)], s, last&^(wordSize-1), 0)
-	}
-	binary.LittleEndian.PutUint64(b[n+last:], w)
-	n += len(s)
-	b[n] = '"'
-	return b[:n+1]
 }
 
 // shortFill has blanks where a text of that length has no byte in its word.

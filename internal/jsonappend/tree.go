@@ -62,6 +62,7 @@ const (
 	kindText
 	kindBytes
 	kindTime
+	kindNonFinite
 	kindList
 	kindMap
 )
@@ -122,12 +123,20 @@ func (t *Tree) Uint(key string, v uint64) { t.add(node{key: key, kind: kindUint,
 
 // Float64 adds a number. One that is not finite is left out of a map, and null in a list.
 func (t *Tree) Float64(key string, v float64) {
-	t.add(node{key: key, kind: kindFloat64, bits: math.Float64bits(v)})
+	n := node{key: key, kind: kindFloat64, bits: math.Float64bits(v)}
+	if v-v != 0 {
+		n.kind = kindNonFinite
+	}
+	t.add(n)
 }
 
 // Float32 is Float64 with the digits of a float32.
 func (t *Tree) Float32(key string, v float32) {
-	t.add(node{key: key, kind: kindFloat32, bits: uint64(math.Float32bits(v))})
+	n := node{key: key, kind: kindFloat32, bits: uint64(math.Float32bits(v))}
+	if v-v != 0 {
+		n.kind = kindNonFinite
+	}
+	t.add(n)
 }
 
 // Text adds a text.

@@ -28,17 +28,15 @@ func (w *Writer) node(dst []byte, nodes []node, i int) []byte {
 		return Int(dst, int64(n.bits))
 	case kindUint:
 		return Uint(dst, n.bits)
-	case kindFloat64, kindFloat32:
-		if !n.finite() {
-			w.Counts.NonFinite++
-			return append(dst, "null"...)
-		}
-		if n.kind == kindFloat32 {
-			dst, _ = Float32(dst, math.Float32frombits(uint32(n.bits)), w.Floats)
-			return dst
-		}
+	case kindFloat64:
 		dst, _ = Float64(dst, math.Float64frombits(n.bits), w.Floats)
 		return dst
+	case kindFloat32:
+		dst, _ = Float32(dst, math.Float32frombits(uint32(n.bits)), w.Floats)
+		return dst
+	case kindNonFinite:
+		w.Counts.NonFinite++
+		return append(dst, "null"...)
 	case kindText:
 		return w.Text(dst, n.text)
 	case kindBytes:
@@ -68,18 +66,18 @@ func (w *Writer) list(dst []byte, nodes []node, i int) []byte {
 }
 
 func (w *Writer) object(dst []byte, nodes []node, i int) []byte {
-	dst = append(dst, '{')
-	start, end := len(w.order.entries), int(nodes[i].next)
+	o := &w.order
+	outer, end := o.begin(), int(nodes[i].next)
 	for c := i + 1; c < end; c = int(nodes[c].next) {
-		w.order.Add(nodes[c].key, c, &w.Keys, &w.Counts)
+		o.Add(nodes[c].key, c, &w.Keys, &w.Counts)
 	}
-	w.order.sortFrom(start)
-	w.order.uniqueFrom(start, &w.Counts)
+	o.Sort(&w.Counts)
+	dst = append(dst, '{')
 	first := true
-	// The entries of maps further in are put behind these, and taken away again.
-	for e := start; e < len(w.order.entries); e++ {
-		c := int(w.order.entries[e].at)
-		if !nodes[c].finite() {
+	// Objects further in put their keys behind these, and take them away again.
+	for e, last := outer.items, len(o.items); e < last; e++ {
+		c := int(o.items[e].at)
+		if nodes[c].kind == kindNonFinite {
 			w.Counts.NonFinite++
 			continue
 		}
@@ -87,22 +85,9 @@ func (w *Writer) object(dst []byte, nodes []node, i int) []byte {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = w.order.AppendKey(dst, e)
+		dst = o.AppendKey(dst, e)
 		dst = w.node(dst, nodes, c)
 	}
-	w.order.entries = w.order.entries[:start]
+	o.end(outer)
 	return append(dst, '}')
-}
-
-func (n *node) finite() bool {
-	switch n.kind {
-	case kindFloat64:
-		v := math.Float64frombits(n.bits)
-		return v-v == 0
-	case kindFloat32:
-		v := math.Float32frombits(uint32(n.bits))
-		return v-v == 0
-	default:
-		return true
-	}
 }

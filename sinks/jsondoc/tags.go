@@ -66,11 +66,12 @@ func (e *Encoder) AppendMetricTags(dst []byte, tags []string) []byte {
 // their keys must be reserved, or one may stand there twice.
 func (e *Encoder) AppendMetricTagMembers(dst []byte, tags []string) []byte {
 	o := e.Order()
+	o.ResetAll()
 	for i, tag := range tags {
 		key, _, _ := strings.Cut(tag, ":")
 		o.Add(key, i, &e.Keys, &e.Counts)
 	}
-	o.SortAll()
+	o.Sort(&e.Counts)
 	for i := 0; i < o.Len(); {
 		key, at := o.At(i)
 		dst = comma(dst)
