@@ -10,6 +10,7 @@ import (
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
 	"github.com/veneurd/veneur/sinks/delivery"
+	"github.com/veneurd/veneur/sinks/elasticsearch"
 	"github.com/veneurd/veneur/sinks/httpsend"
 	"github.com/veneurd/veneur/sinks/prometheus"
 )
@@ -29,6 +30,7 @@ var parts = []struct {
 	{"Delivering", delivery.Descs()},
 	{"Sinks that send over HTTP", httpsend.Descs()},
 	{"The kind prometheus", prometheus.Descs()},
+	{"The kind elasticsearch", elasticsearch.Descs()},
 	{"The HTTP port", admin.Descs()},
 	{"The process and its own metrics", telemetry.Descs()},
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/blackhole"
 	"github.com/veneurd/veneur/sinks/debug"
+	"github.com/veneurd/veneur/sinks/elasticsearch"
 	"github.com/veneurd/veneur/sinks/localfile"
 	"github.com/veneurd/veneur/sinks/prometheus"
 )
@@ -15,6 +16,7 @@ func Kinds() []sinks.Kind {
 		debug.Kind(),
 		localfile.Kind(),
 		prometheus.Kind(),
+		elasticsearch.Kind(),
 		blackhole.Kind(),
 	}
 }

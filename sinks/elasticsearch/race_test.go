@@ -1,0 +1,5 @@
+//go:build race
+
+package elasticsearch
+
+const raced = true
