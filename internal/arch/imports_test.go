@@ -51,6 +51,7 @@ var libraries = []struct {
 	{"github.com/DataDog/datadog-go", "internal/telemetry/statsd.go", true, "count in the telemetry.Registry"},
 	{"github.com/stretchr/testify", "", true, "it is for tests"},
 	{"go.uber.org/goleak", "", true, "it is for tests"},
+	{"github.com/cockroachdb", "server/spanmetrics/pebblestore", true, "it is large, and the store of span metrics is all that needs it"},
 	{"github.com/opentracing", "trace/traceot", true, "services that do not use it must not link it"},
 	{"go.opentelemetry.io", "trace/traceotel", true, "services that do not use it must not link it"},
 	{"github.com/prometheus", "sinks/prometheus", true, "the exposition formats are that sink's business; everybody else reads them in tests only"},

@@ -192,7 +192,7 @@ type Operation struct {
 	// The trace that took longest, and how long.
 	SlowestTrace uint64 `protobuf:"fixed64,4,opt,name=slowest_trace,json=slowestTrace,proto3" json:"slowest_trace,omitempty"`
 	Slowest      uint64 `protobuf:"varint,5,opt,name=slowest,proto3" json:"slowest,omitempty"`
-	// Of failed ones, the trace that came last, and when, in unix nanoseconds.
+	// Of failed ones, the trace that came last, and when, in unix seconds.
 	LatestTrace uint64 `protobuf:"fixed64,6,opt,name=latest_trace,json=latestTrace,proto3" json:"latest_trace,omitempty"`
 	Latest      uint64 `protobuf:"varint,7,opt,name=latest,proto3" json:"latest,omitempty"`
 }

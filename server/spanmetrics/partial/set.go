@@ -54,7 +54,7 @@ func New(l Limits) *Set {
 	return &Set{limits: l, index: map[string]int32{}, present: 1}
 }
 
-// Add counts a span, which came at a time in unix nanoseconds. It says whether its duration was cut to what a sketch can tell. It costs two
+// Add counts a span, which came at a time in unix seconds. It says whether its duration was cut to what a sketch can tell. It costs two
 // or three look-ups, and allocates only where a key or the bucket of a sketch is new.
 func (s *Set) Add(m *derive.Measure, now int64) (clamped bool) {
 	home := s.findService(m.Service, m.Tags)

@@ -1,0 +1,226 @@
+package pebblestore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/sirupsen/logrus"
+	logtest "github.com/sirupsen/logrus/hooks/test"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/veneurd/veneur/server/derive"
+	"github.com/veneurd/veneur/server/sketch/loghist"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var limits = partial.Limits{
+	Services:   100,
+	PerService: partial.Groups{Operations: 50, Kinds: 100, Dependencies: 100},
+	Overall:    partial.Groups{Operations: 100, Kinds: 100, Dependencies: 100},
+}
+
+// requests is a partial of n requests to an operation.
+func requests(operation string, n int) []byte {
+	s := partial.New(limits)
+	for range n {
+		s.Add(&derive.Measure{Service: "a", Family: derive.Request, Name: operation, Weight: 1, Duration: int64(time.Second)}, 1)
+	}
+	return s.AppendTo(nil)
+}
+
+func contents(t *testing.T, s store.Store) []string {
+	states, err := s.Buckets()
+	require.NoError(t, err)
+	got := []string{}
+	for _, b := range states {
+		set := partial.New(limits)
+		require.NoError(t, s.Read(b.Bucket, set))
+		n := uint64(0)
+		for i, service := range set.Services() {
+			for _, o := range service.Operations {
+				n += o.Duration.Weight()
+			}
+			if e := set.Excess(i); e != nil {
+				n += e.Sums.OperationDuration.Weight()
+			}
+		}
+		got = append(got, fmt.Sprintf("%d+%d fine %t closed %t: %d", b.Start, b.Interval, b.Fine, b.Closed, n/loghist.One))
+	}
+	return got
+}
+
+func quiet() logrus.FieldLogger {
+	log, _ := logtest.NewNullLogger()
+	return log
+}
+
+func open(t *testing.T, path string, fs vfs.FS) *Store {
+	s, err := Open(Settings{Path: path, Limits: limits, FS: fs, Log: quiet()})
+	require.NoError(t, err)
+	return s
+}
+
+var (
+	first  = store.Bucket{Interval: 60, Start: 60, Fine: true}
+	second = store.Bucket{Interval: 60, Start: 120, Fine: true}
+	long   = store.Bucket{Interval: 600, Start: 0}
+)
+
+func TestStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "made", "by us")
+	s := open(t, path, nil)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: second, Partial: requests("x", 1)}, {Bucket: first, Partial: requests("x", 2)}}))
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partition: 1, Partial: requests("y", 3)}}))
+	require.NoError(t, s.Commit(nil))
+	want := []string{"60+60 fine true closed false: 5", "120+60 fine true closed false: 1"}
+	assert.Equal(t, want, contents(t, s))
+	require.NoError(t, s.Close())
+
+	s = open(t, path, nil)
+	assert.Equal(t, want, contents(t, s), "after a restart")
+	require.NoError(t, s.Commit([]store.Change{
+		{Bucket: first, Partial: requests("x", 4)}, {Op: store.Close, Bucket: first}, {Bucket: long, Partial: requests("x", 9)},
+	}))
+	assert.Equal(t, []string{"60+60 fine true closed true: 9", "120+60 fine true closed false: 1", "0+600 fine false closed false: 9"}, contents(t, s))
+	require.NoError(t, s.Commit([]store.Change{{Op: store.Delete, Bucket: first}, {Op: store.Delete, Bucket: long}}))
+	assert.Equal(t, []string{"120+60 fine true closed false: 1"}, contents(t, s))
+	assert.Zero(t, s.Corrupt())
+	assert.NotZero(t, s.Bytes())
+	require.NoError(t, s.Close())
+}
+
+// Partials of many commits add up to one that the limits bound, in pebble's own flushes and compactions too.
+func TestManyCommits(t *testing.T) {
+	s := open(t, "/store", vfs.NewMem())
+	for i := range 300 {
+		require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partition: uint16(i % 3), Partial: requests(fmt.Sprint("op", i), 2)}}))
+		if i%50 == 49 {
+			require.NoError(t, s.db.Flush())
+		}
+	}
+	require.NoError(t, s.db.Compact(t.Context(), []byte{0}, []byte{0xff}, false))
+	assert.Equal(t, []string{"60+60 fine true closed false: 600"}, contents(t, s))
+	set := partial.New(limits)
+	require.NoError(t, s.Read(first, set))
+	assert.Len(t, set.Services()[0].Operations, 50)
+	assert.InDelta(t, 250, float64(set.Excess(0).Keys(partial.Operations)), 3)
+	require.NoError(t, s.Close())
+}
+
+func TestCorruptPartialIsLeftOutAndCounted(t *testing.T) {
+	s := open(t, "/store", vfs.NewMem())
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 2)}}))
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: []byte("none")}}))
+	require.NoError(t, s.Commit([]store.Change{{Bucket: second, Partial: []byte("none")}, {Bucket: first, Partial: requests("x", 3)}}))
+	assert.Equal(t, []string{"60+60 fine true closed false: 5", "120+60 fine true closed false: 0"}, contents(t, s))
+	assert.NotZero(t, s.Corrupt())
+	require.NoError(t, s.Close())
+}
+
+func TestDirectories(t *testing.T) {
+	used := t.TempDir()
+	s := open(t, used, nil)
+	_, err := Open(Settings{Path: used, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, "is in use by another process")
+	require.NoError(t, s.Close())
+	s = open(t, used, nil)
+	require.NoError(t, s.Close())
+
+	foreign := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(foreign, "mail"), nil, 0o600))
+	_, err = Open(Settings{Path: foreign, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, "store_path: "+foreign+" is not empty and holds no span metrics")
+
+	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), []byte("2\n"), 0o600))
+	_, err = Open(Settings{Path: used, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, `says version "2" and this program knows version 1`)
+
+	file := filepath.Join(foreign, "mail")
+	_, err = Open(Settings{Path: file, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, "store_path: ")
+	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), []byte(version), 0o600))
+	s = open(t, used, nil)
+	require.NoError(t, s.Close())
+}
+
+// disk is a file system that says how much room there is.
+type disk struct {
+	vfs.FS
+	room atomic.Uint64
+}
+
+func (d *disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: d.room.Load()}, nil
+}
+
+func TestNearlyFullDiskIsLeftAlone(t *testing.T) {
+	d := &disk{FS: vfs.NewMem()}
+	d.room.Store(1000)
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1000, Log: quiet()})
+	require.NoError(t, err)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
+	d.room.Store(999)
+	require.ErrorIs(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}), ErrFull)
+	assert.Equal(t, []string{"60+60 fine true closed false: 1"}, contents(t, s), "what is there can be read")
+	d.room.Store(1000)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
+	assert.Equal(t, []string{"60+60 fine true closed false: 2"}, contents(t, s))
+	require.NoError(t, s.Close())
+}
+
+// A disk that gets full while pebble writes breaks the store, and not the process; it is opened again when there is room.
+func TestFullDiskUnderWay(t *testing.T) {
+	full := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			return &os.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
+		}
+		return nil
+	})}
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: errorfs.Wrap(vfs.NewMem(), &full), Log: quiet()})
+	require.NoError(t, err)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
+	full.On()
+	for range 3 {
+		require.ErrorIs(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}), ErrBroken)
+		_, err = s.Buckets()
+		require.ErrorIs(t, err, ErrBroken)
+		require.ErrorIs(t, s.Read(first, partial.New(limits)), ErrBroken)
+		assert.Zero(t, s.Bytes())
+	}
+	full.Off()
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 100)}}))
+	assert.Equal(t, []string{"60+60 fine true closed false: 101"}, contents(t, s))
+	require.NoError(t, s.Close())
+}
+
+func TestKeys(t *testing.T) {
+	for _, b := range []store.Bucket{first, second, long} {
+		got, kind, ok := bucketOf(partitionKey(b, 3))
+		assert.True(t, ok)
+		assert.Equal(t, b, got)
+		assert.EqualValues(t, dataKey, kind)
+		got, kind, ok = bucketOf(bucketKey(markKey, b))
+		assert.True(t, ok)
+		assert.Equal(t, b, got)
+		assert.EqualValues(t, markKey, kind)
+	}
+	for _, key := range []string{"", "d", "x" + string(bucketKey(markKey, first)[1:]), string(bucketKey(dataKey, first))} {
+		_, _, ok := bucketOf([]byte(key))
+		assert.False(t, ok, "%x", key)
+	}
+	assert.Equal(t, []byte{1, 3}, after([]byte{1, 2}))
+	assert.Equal(t, []byte{2}, after([]byte{1, 0xff}))
+	assert.Nil(t, after([]byte{0xff}))
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/server/derive"
+	"github.com/veneurd/veneur/server/sketch/loghist"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+)
+
+var limits = partial.Limits{
+	Services:   100,
+	PerService: partial.Groups{Operations: 100, Kinds: 100, Dependencies: 100},
+	Overall:    partial.Groups{Operations: 100, Kinds: 100, Dependencies: 100},
+}
+
+// requests is a partial of n requests.
+func requests(n int) []byte {
+	s := partial.New(limits)
+	for range n {
+		s.Add(&derive.Measure{Service: "a", Family: derive.Request, Name: "op", Weight: 1, Duration: int64(time.Second)}, 1)
+	}
+	return s.AppendTo(nil)
+}
+
+// count returns how many requests a bucket holds.
+func count(t *testing.T, s Store, b Bucket) int {
+	set := partial.New(limits)
+	require.NoError(t, s.Read(b, set))
+	n := 0
+	for _, service := range set.Services() {
+		for _, o := range service.Operations {
+			n += int(o.Duration.Weight() / loghist.One)
+		}
+	}
+	return n
+}
+
+func contents(t *testing.T, s Store) []string {
+	states, err := s.Buckets()
+	require.NoError(t, err)
+	got := []string{}
+	for _, b := range states {
+		got = append(got, fmt.Sprintf("%d+%d fine %t closed %t: %d", b.Start, b.Interval, b.Fine, b.Closed, count(t, s, b.Bucket)))
+	}
+	return got
+}
+
+func TestAt(t *testing.T) {
+	for _, tt := range []struct{ interval, unix, want int64 }{{60, 120, 120}, {60, 179, 120}, {3600, 7199, 3600}, {60, -1, -60}} {
+		assert.Equal(t, Bucket{tt.interval, tt.want, true}, At(tt.interval, tt.unix, true))
+	}
+}
+
+// failing is a disk that can be full.
+type failing struct {
+	*Memory
+	full, unreadable bool
+	commits          int
+}
+
+var errFull = errors.New("full")
+
+func (f *failing) Commit(changes []Change) error {
+	if f.full {
+		return errFull
+	}
+	f.commits++
+	return f.Memory.Commit(changes)
+}
+
+func (f *failing) Buckets() ([]State, error) {
+	if f.unreadable {
+		return nil, errFull
+	}
+	return f.Memory.Buckets()
+}
+
+func TestStores(t *testing.T) {
+	for name, s := range map[string]Store{
+		"memory":   NewMemory(limits),
+		"disk":     NewFallback(NewMemory(limits), limits),
+		"no disk":  NewFallback(&failing{Memory: NewMemory(limits), full: true}, limits),
+		"no at it": NewFallback(&failing{Memory: NewMemory(limits)}, limits),
+	} {
+		t.Run(name, func(t *testing.T) {
+			commit := func(changes ...Change) {
+				if err := s.Commit(changes); err != nil {
+					require.ErrorIs(t, err, errFull)
+				}
+			}
+			first, second, long := Bucket{60, 0, true}, Bucket{60, 60, true}, Bucket{600, 0, false}
+			commit(Change{Bucket: second, Partial: requests(1)}, Change{Bucket: first, Partial: requests(2)})
+			commit(Change{Bucket: first, Partition: 1, Partial: requests(3)})
+			assert.Equal(t, []string{"0+60 fine true closed false: 5", "60+60 fine true closed false: 1"}, contents(t, s))
+			commit(Change{Op: Close, Bucket: first}, Change{Bucket: long, Partial: requests(5)})
+			assert.Equal(t, []string{"0+60 fine true closed true: 5", "60+60 fine true closed false: 1", "0+600 fine false closed false: 5"}, contents(t, s))
+			commit(Change{Op: Delete, Bucket: first})
+			assert.Equal(t, []string{"60+60 fine true closed false: 1", "0+600 fine false closed false: 5"}, contents(t, s))
+			require.ErrorIs(t, s.Commit([]Change{{Bucket: first, Partial: []byte("none")}}), partial.ErrMessage)
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+// What a full disk does not take is there all the same, and on the disk as soon as that has room.
+func TestFallback(t *testing.T) {
+	disk := &failing{Memory: NewMemory(limits)}
+	s := NewFallback(disk, limits)
+	first, second := Bucket{60, 0, true}, Bucket{60, 60, true}
+	require.NoError(t, s.Commit([]Change{{Bucket: first, Partial: requests(1)}, {Bucket: second, Partial: requests(10)}}))
+	disk.full = true
+	require.ErrorIs(t, s.Commit([]Change{{Bucket: first, Partial: requests(2)}}), errFull)
+	require.ErrorIs(t, s.Commit([]Change{{Op: Close, Bucket: first}, {Bucket: second, Partial: requests(20)}}), errFull)
+	assert.True(t, s.Waiting())
+	assert.Equal(t, []string{"0+60 fine true closed true: 3", "60+60 fine true closed false: 30"}, contents(t, s))
+	assert.Equal(t, []string{"0+60 fine true closed false: 1", "60+60 fine true closed false: 10"}, contents(t, disk))
+	require.ErrorIs(t, s.Commit([]Change{{Op: Delete, Bucket: first}}), errFull)
+	assert.Equal(t, []string{"60+60 fine true closed false: 30"}, contents(t, s))
+
+	disk.unreadable = true
+	states, err := s.Buckets()
+	require.ErrorIs(t, err, errFull)
+	assert.Equal(t, []State{{second, false}}, states, "what is in memory is told all the same")
+	disk.unreadable = false
+
+	disk.full = false
+	require.NoError(t, s.Commit(nil))
+	assert.False(t, s.Waiting())
+	assert.Equal(t, []string{"60+60 fine true closed false: 30"}, contents(t, disk))
+
+	disk.full = true
+	require.Error(t, s.Commit([]Change{{Op: Close, Bucket: second}}))
+	disk.full = false
+	require.NoError(t, s.Close())
+	assert.Equal(t, []string{"60+60 fine true closed true: 30"}, contents(t, disk), "what waits is written when the store is closed")
+}
