@@ -26,7 +26,7 @@ type Tree struct {
 
 	nodes  []node
 	open   []int32 // lists and maps that have not ended
-	reason Reason
+	reason error   // a Reason; as an error, since to make one of it would allocate
 }
 
 // DefaultDepth is how deep lists and maps may be nested by default, and the depth of objects that Elasticsearch takes by default.
@@ -84,7 +84,7 @@ func (t *Tree) Reset() {
 	if cap(t.nodes) > maxKeptNodes {
 		t.nodes = nil
 	}
-	t.nodes, t.open, t.reason = t.nodes[:0], t.open[:0], ""
+	t.nodes, t.open, t.reason = t.nodes[:0], t.open[:0], nil
 }
 
 func (t *Tree) add(n node) {
@@ -97,8 +97,8 @@ func (t *Tree) add(n node) {
 }
 
 // fail keeps the first reason.
-func (t *Tree) fail(r Reason) {
-	if t.reason == "" {
+func (t *Tree) fail(r error) {
+	if t.reason == nil {
 		t.reason = r
 	}
 }
@@ -172,10 +172,10 @@ func (t *Tree) begin(n node) {
 		t.fail(ReasonDepth)
 	}
 	at := int32(len(t.nodes))
-	if t.reason == "" {
+	if t.reason == nil {
 		t.add(n)
 	}
-	if t.reason != "" {
+	if t.reason != nil {
 		at = -1 // nothing of the tree will be written, but the ends must still match
 	}
 	t.open = append(t.open, at)
@@ -196,11 +196,8 @@ func (t *Tree) End() {
 
 // Err gives the Reason why the tree cannot be written, or nil.
 func (t *Tree) Err() error {
-	if t.reason == "" && len(t.open) > 0 {
+	if t.reason == nil && len(t.open) > 0 {
 		return ReasonShape
-	}
-	if t.reason == "" {
-		return nil
 	}
 	return t.reason
 }

@@ -20,7 +20,7 @@ func (t *Tree) Struct(key string, b []byte) error {
 	return t.each(b, func(t *Tree, b []byte) error {
 		key, value, ok := entryOf(b)
 		if !ok {
-			return ReasonWire
+			return t.bad()
 		}
 		return t.StructValue(key, value)
 	})
@@ -39,14 +39,14 @@ func (t *Tree) StructValue(key string, b []byte) error {
 	for i := 0; i < len(b); {
 		var f field
 		if f, i = nextField(b, i); i < 0 {
-			return ReasonWire
+			return t.bad()
 		}
 		switch f.id {
 		case 1<<3 | pbread.WireVarint, 2<<3 | pbread.WireFixed64, 3<<3 | pbread.WireBytes, 4<<3 | pbread.WireVarint, 5<<3 | pbread.WireBytes, 6<<3 | pbread.WireBytes:
 			last = f
 		default:
 			if f.id>>3 <= 6 {
-				return ReasonWire
+				return t.bad()
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (t *Tree) StructValue(key string, b []byte) error {
 	default:
 		t.Null(key)
 	}
-	return t.failed()
+	return t.reason
 }
 
 // AnyValue adds an AnyValue of OTLP; one that has nothing set is null:
@@ -81,14 +81,14 @@ func (t *Tree) AnyValue(key string, b []byte) error {
 	for i := 0; i < len(b); {
 		var f field
 		if f, i = nextField(b, i); i < 0 {
-			return ReasonWire
+			return t.bad()
 		}
 		switch f.id {
 		case 1<<3 | pbread.WireBytes, 2<<3 | pbread.WireVarint, 3<<3 | pbread.WireVarint, 4<<3 | pbread.WireFixed64, 5<<3 | pbread.WireBytes, 6<<3 | pbread.WireBytes, 7<<3 | pbread.WireBytes:
 			last = f
 		default:
 			if f.id>>3 <= 7 {
-				return ReasonWire
+				return t.bad()
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (t *Tree) AnyValue(key string, b []byte) error {
 	default:
 		t.Null(key)
 	}
-	return t.failed()
+	return t.reason
 }
 
 // KeyValues adds a KeyValueList of OTLP as a map. Attributes of a span, a resource or a record are not in such a list but are fields of it:
@@ -128,7 +128,7 @@ func (t *Tree) KeyValues(key string, b []byte) error {
 func (t *Tree) KeyValue(b []byte) error {
 	key, value, ok := entryOf(b)
 	if !ok {
-		return ReasonWire
+		return t.bad()
 	}
 	return t.AnyValue(key, value)
 }
@@ -141,13 +141,13 @@ func (t *Tree) values(key string, b []byte, add func(*Tree, string, []byte) erro
 
 // each adds every field 1 of b to the list or map that has just begun, and ends it.
 func (t *Tree) each(b []byte, add func(*Tree, []byte) error) error {
-	if t.reason != "" {
+	if t.reason != nil {
 		return t.reason
 	}
 	for i := 0; i < len(b); {
 		var f field
 		if f, i = nextField(b, i); i < 0 {
-			return ReasonWire
+			return t.bad()
 		}
 		switch f.id {
 		case 1<<3 | pbread.WireBytes:
@@ -155,17 +155,16 @@ func (t *Tree) each(b []byte, add func(*Tree, []byte) error) error {
 				return err
 			}
 		case 1 << 3, 1<<3 | pbread.WireFixed64, 1<<3 | pbread.WireFixed32, 1<<3 | pbread.WireGroup:
-			return ReasonWire
+			return t.bad()
 		}
 	}
 	t.End()
 	return nil
 }
 
-func (t *Tree) failed() error {
-	if t.reason == "" {
-		return nil
-	}
+// bad gives up the tree.
+func (t *Tree) bad() error {
+	t.fail(ReasonWire)
 	return t.reason
 }
 

@@ -164,9 +164,11 @@ func (w *wireSpan) tags(b []byte, i int, key byte, tags []ssf.Tag) (_ []ssf.Tag,
 		if uint(end) > uint(len(b)) {
 			return tags, pbread.Bad
 		}
-		k, v, ok := tagOf(b[start:end])
+		k, v, ok := shortTag(b[start:end])
 		if !ok {
-			return tags, pbread.Bad
+			if k, v, ok = longTag(b[start:end]); !ok {
+				return tags, pbread.Bad
+			}
 		}
 		tags = append(tags, ssf.Tag{Key: k, Value: v})
 		w.left--
@@ -177,8 +179,21 @@ func (w *wireSpan) tags(b []byte, i int, key byte, tags []ssf.Tag) (_ []ssf.Tag,
 	}
 }
 
-func tagOf(b []byte) (key, value string, ok bool) {
-	if len(b) < 4 || b[0] != 1<<3|pbread.WireBytes {
+// shortTag is for the lengths of one byte that nearly all tags have.
+func shortTag(b []byte) (key, value string, ok bool) {
+	if len(b) < 4 || len(b) > 0x7f || b[0] != 1<<3|pbread.WireBytes {
+		return "", "", false
+	}
+	k := int(b[1])
+	v := k + 4
+	if v > len(b) || b[v-2] != 2<<3|pbread.WireBytes || int(b[v-1]) != len(b)-v {
+		return "", "", false
+	}
+	return lend(b[2 : v-2]), lend(b[v:]), true
+}
+
+func longTag(b []byte) (key, value string, ok bool) {
+	if len(b) == 0 || b[0] != 1<<3|pbread.WireBytes {
 		return "", "", false
 	}
 	start, end := pbread.Extent(b, 1)
