@@ -100,23 +100,27 @@ func BenchmarkSpanSent(b *testing.B) {
 
 // BenchmarkFinishWhileTheDaemonHangs reports how long the slowest Finish of a thousand takes when nothing leaves the client.
 func BenchmarkFinishWhileTheDaemonHangs(b *testing.B) {
-	collector := tracetest.Listen(b, "unix")
-	collector.Pause()
-	c := newClient(b, collector.Address())
-	times := make([]time.Duration, 0, 1<<20)
-	for b.Loop() {
-		span := c.StartTrace("request")
-		span.SetTag("method", "GET")
-		start := time.Now()
-		span.Finish()
-		if len(times) < cap(times) {
-			times = append(times, time.Since(start))
-		}
+	for _, network := range []string{"unixgram", "unix", "tcp"} {
+		b.Run(network, func(b *testing.B) {
+			collector := tracetest.Listen(b, network)
+			collector.Pause()
+			c := newClient(b, collector.Address())
+			times := make([]time.Duration, 0, 1<<20)
+			for b.Loop() {
+				span := c.StartTrace("request")
+				span.SetTag("method", "GET")
+				start := time.Now()
+				span.Finish()
+				if len(times) < cap(times) {
+					times = append(times, time.Since(start))
+				}
+			}
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
+			b.ReportMetric(float64(times[len(times)*999/1000]), "p99.9-ns")
+			collector.Stop()
+		})
 	}
-	slices.Sort(times)
-	b.ReportMetric(float64(times[len(times)/2]), "p50-ns")
-	b.ReportMetric(float64(times[len(times)*999/1000]), "p99.9-ns")
-	collector.Stop()
 }
 
 // drain reads and forgets what is sent to it, and returns its address.
