@@ -21,6 +21,7 @@ type Collector struct {
 	name   string                // of the series made last: the next one's is the same more often than not
 
 	interval   uint32
+	seen       []int // how many entries of each table had values in the last interval
 	spare      *Interval
 	digests    sorter[digest] // empty, on their way back to the pools
 	sketches   sorter[sketch]
@@ -35,7 +36,7 @@ type place struct{ interval, index uint32 }
 
 // NewCollector returns a collector of the given tables, which are those of all lanes.
 func NewCollector(in *Interner, tables []*Table) *Collector {
-	c := &Collector{in: in, tables: tables, ids: in.ids}
+	c := &Collector{in: in, tables: tables, ids: in.ids, seen: make([]int, len(tables))}
 	c.canon = canon{rules: in.rules, seeds: in.seeds}
 	if in.config.CountUniqueTimeseries {
 		c.unique = newUniqueCounter()
@@ -53,8 +54,9 @@ func (c *Collector) Collect() *Interval {
 	}
 	c.spare = nil
 	c.makeRoom()
-	for _, t := range c.tables {
+	for i, t := range c.tables {
 		if g := &t.gens[t.cur^1]; g.pending && g.view.ids == c.ids {
+			c.seen[i] = g.active.Len()
 			c.gather(iv, g, t.cur^1)
 			g.pending = false
 		}
@@ -106,12 +108,12 @@ func (c *Collector) gather(iv *Interval, g *generation, half int) {
 
 // addAll merges entries' values into the states of their series. Counters, which most series are, do not leave the loop.
 func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half int) {
-	places := c.places.pages
+	entries, places, interval := g.view.pages, c.places.pages, c.interval
 	for _, n := range numbers {
-		e := g.view.entry(n)
+		e := &entries[n/entriesPerPage][n%entriesPerPage]
 		p := &places[e.id/pageLen][e.id%pageLen]
 		words := &e.words[half&1]
-		known := p.interval == c.interval
+		known := p.interval == interval
 		if e.meta.kind() != metric.Counter {
 			c.add(iv, g, e, words, p, known)
 			continue
@@ -125,14 +127,16 @@ func (c *Collector) addAll(iv *Interval, g *generation, numbers []uint32, half i
 				c.in.stats.saturated.Inc()
 			}
 		} else {
-			p.interval, p.index = c.interval, uint32(iv.Counters.Len())
+			p.interval, p.index = interval, uint32(iv.Counters.Len())
 			s = iv.Counters.extend()
 			s.id = e.id
 			if s.Series = c.series.get(e.id); s.Series == nil {
 				s.Series = c.newSeries(&g.view, e)
 			}
 		}
-		total = total.rounded()
+		if total.lo != 0 {
+			total = total.rounded()
+		}
 		s.Value, s.rest = total.hi, total.lo
 	}
 }

@@ -1,13 +1,17 @@
 package aggregate
 
+import "github.com/veneurd/veneur/protocol/metric"
+
 // Expire forgets what was idle for long. It works in small steps: lock calls f with the lock of the given table's lane held, and is called
 // with an f that takes some ten microseconds, as often as need be. A large table is gone through within sixteen calls of Expire.
 //
 // When most of what tables and numbering had room for has become empty, it arranges for a fresh start at the next flip, and after that moves
-// what is left.
-func (c *Collector) Expire(lock func(table int, f func())) {
-	if !c.finishFreshStart(lock) {
-		return
+// what is left. gaveBack says that this is done, and much memory is nobody's: with so little left the garbage collector could take minutes to
+// notice.
+func (c *Collector) Expire(lock func(table int, f func())) (gaveBack bool) {
+	done, gaveBack := c.finishFreshStart(lock)
+	if !done {
+		return false
 	}
 	var totals tableTotals
 	for i, t := range c.tables {
@@ -23,6 +27,7 @@ func (c *Collector) Expire(lock func(table int, f func())) {
 	if hollow {
 		c.startFresh(lock)
 	}
+	return gaveBack
 }
 
 const (
@@ -44,6 +49,9 @@ func (c *Collector) sweep(i int, t *Table, lock func(int, func()), totals *table
 			if first {
 				entries := int(t.store.used) - 1
 				left = min(entries, max(sweepMin, entries/sweepPart))
+				if c.seen[i] < t.store.live/2 {
+					left = entries // after a flood, or most are sent seldom: there is something to find
+				}
 				totals.aliases += t.store.aliases
 				totals.bytes += t.store.bytes()
 				totals.hollow = totals.hollow || t.store.hollow()
@@ -57,22 +65,40 @@ func (c *Collector) sweep(i int, t *Table, lock func(int, func()), totals *table
 
 // sweepSome looks at the next n entries. The lane's lock is held.
 func (c *Collector) sweepSome(t *Table, n int) {
-	idle := c.idleBefore(t)
+	idle := c.idleness(t)
 	for range n {
 		if t.sweep++; t.sweep >= t.store.used {
 			t.sweep = 1
 		}
 		e := t.store.entry(t.sweep)
-		if e.id != 0 && e.last() < idle {
+		if e.id != 0 && idle.holds(e) {
 			c.expire(t, e, t.sweep)
 		}
 	}
 }
 
-// idleBefore returns the first epoch that is not too long ago.
-func (c *Collector) idleBefore(t *Table) uint32 {
-	epochs := 2 * uint32(c.in.config.SeriesIdleIntervals)
-	return max(t.epoch-1, epochs) - epochs
+// idleness says which entries were idle for long: the epochs before which they were last used.
+type idleness struct{ known, once uint32 }
+
+// onceIdle is for how many intervals, at most, an entry that was used in one only is kept: who sends a million series once shall not have their
+// memory for ten minutes. A gauge is kept for as long as others, since changes go on from its value.
+const onceIdle = 4
+
+func (c *Collector) idleness(t *Table) idleness {
+	before := func(intervals int) uint32 {
+		epochs := 2 * uint32(intervals)
+		return max(t.epoch-1, epochs) - epochs
+	}
+	intervals := c.in.config.SeriesIdleIntervals
+	return idleness{known: before(intervals), once: before(min(intervals, onceIdle))}
+}
+
+func (i idleness) holds(e *entry) bool {
+	// Of a second interval the other half tells, or, every other time, nothing: then the entry goes early, and comes back when it is sent.
+	if (e.epochs[0] == 0 || e.epochs[1] == 0) && e.meta.kind() != metric.Gauge {
+		return e.last() < i.once
+	}
+	return e.last() < i.known
 }
 
 // expire removes an entry, and its series if no other table has it.

@@ -95,6 +95,48 @@ func TestFreshStartKeepsWhatLives(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
+// Whoever sends many series once gets no more than a few intervals of memory for them, whatever series_idle_intervals says of others.
+func TestFloodIsGivenBackWithinTenIntervals(t *testing.T) {
+	const usual, flood, lanes = 4000, 60_000, 2
+	d := newDaemon(t, lanes)
+	interval := func() {
+		for i := range usual {
+			d.addTo(i%lanes, fmt.Sprintf("usual:1|c|#env:production,id:%d\nusual.time:1|ms|#id:%d", i, i))
+		}
+		d.end()
+	}
+	empty := heap()
+	for range 3 {
+		interval()
+	}
+	before, tables := heap()-empty, d.telemetry.Value("aggregate.memory")
+	for i := range flood {
+		d.addTo(i%lanes, fmt.Sprintf("once:1|c|#env:production,id:%d\nonce.time:1|ms|#id:%d", i, i))
+	}
+	require.Greater(t, heap()-empty, 4*before)
+	for range 10 {
+		interval()
+	}
+	require.LessOrEqual(t, heap()-empty, before+before/5)
+	require.LessOrEqual(t, d.telemetry.Value("aggregate.memory"), 1.2*tables)
+	require.EqualValues(t, 2*usual, d.telemetry.Value("series"))
+	runtime.KeepAlive(d)
+}
+
+func TestSeriesOfOneIntervalIsForgottenEarly(t *testing.T) {
+	d := newDaemon(t, 1)
+	d.parser.GaugeDeltas = true
+	d.add("often:1|c\nonce:1|c\ng:5|g")
+	d.end()
+	d.add("often:1|c")
+	for range onceIdle + 2 {
+		d.end()
+	}
+	require.EqualValues(t, 2, d.telemetry.Value("series"))
+	d.add("g:+1|g")
+	require.Equal(t, map[string]float64{"g|g": 6}, d.flush(), "a gauge keeps its value")
+}
+
 // Lanes add while the flusher flips, collects, forgets and starts afresh: nothing is lost, nothing counts twice. The race detector sees
 // that the collector reads nothing that a lane writes.
 func TestConcurrentTotals(t *testing.T) {

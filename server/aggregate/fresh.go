@@ -15,9 +15,9 @@ func (c *Collector) startFresh(lock func(int, func())) {
 	c.in.stats.fresh.Inc()
 }
 
-// finishFreshStart moves what is left in old stores, if there are any. It reports false while a start is arranged that not every table has
-// made yet.
-func (c *Collector) finishFreshStart(lock func(int, func())) bool {
+// finishFreshStart moves what is left in old stores, if there are any. It is not done while a start is arranged that not every table has made
+// yet.
+func (c *Collector) finishFreshStart(lock func(int, func())) (done, moved bool) {
 	var to *ids
 	moving := false
 	for i, t := range c.tables {
@@ -28,24 +28,24 @@ func (c *Collector) finishFreshStart(lock func(int, func())) bool {
 			to = t.store.ids
 		})
 		if waiting {
-			return false
+			return false, false
 		}
 	}
 	if !moving {
-		return true
+		return true, false
 	}
 	for i, t := range c.tables {
 		c.move(i, t, lock)
 	}
 	c.renumber(to)
-	return true
+	return true, true
 }
 
 const moveStep = 128 // entries
 
 // move moves all of a table's old entries that are not idle.
 func (c *Collector) move(i int, t *Table, lock func(int, func())) {
-	idle := c.idleBefore(t)
+	idle := c.idleness(t)
 	for n := uint32(1); n != 0; {
 		lock(i, func() {
 			for end := n + moveStep; n < end; n++ {
@@ -53,7 +53,7 @@ func (c *Collector) move(i int, t *Table, lock func(int, func())) {
 					t.old, n, t.sweep = nil, 0, 0
 					return
 				}
-				if e := t.old.entry(n); e.id != 0 && e.last() >= idle {
+				if e := t.old.entry(n); e.id != 0 && !idle.holds(e) {
 					t.adopt(e)
 				}
 			}

@@ -54,6 +54,10 @@ func TestMemoryOfSeries(t *testing.T) {
 				d.add(fmt.Sprintf(tt.line, i))
 			}
 			if tt.idle {
+				d.end()
+				for i := range series { // once more, or they would be forgotten early
+					d.add(fmt.Sprintf(tt.line, i))
+				}
 				for range seriesIdle + 3 {
 					d.end()
 				}

@@ -2,6 +2,7 @@ package flush
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -127,10 +128,16 @@ func (f *Flusher) flush(t tick) {
 		f.rewrite(o, iv, t)
 	}
 	f.s.Collector.Release(iv)
-	f.s.Collector.Expire(func(table int, do func()) { f.s.Lanes[table].WithLock(do) })
+	gaveBack := f.s.Collector.Expire(func(table int, do func()) { f.s.Lanes[table].WithLock(do) })
 
 	f.flushed.Store(int64(time.Since(f.begun)))
 	f.stats.flushes.Inc()
 	f.stats.duration.Set(time.Since(start).Seconds())
 	f.stats.covered.Set(t.covered.Seconds())
+	if gaveBack {
+		// Each waits here, and the lanes do not. What the first one frees goes back to the system bit by bit, by the runtime's scavenger,
+		// which leaves alone what was in use at the collection before the last one: hence a second one, of what little is left.
+		runtime.GC()
+		runtime.GC()
+	}
 }
