@@ -1,0 +1,5 @@
+//go:build !unix
+
+package diskqueue
+
+func child(string) int { return 2 }

@@ -1,0 +1,3 @@
+package diskqueue
+
+const childJob = "DISKQUEUE_TEST_CHILD"
