@@ -14,8 +14,9 @@ git worktree add --quiet --detach "$work/base" "$base"
 run() { # of the tree in $1, added to the file $2
 	(
 		cd "$1"
-		grep -rlE '^func Benchmark' --include='*_test.go' . | xargs -n1 dirname | sort -u |
-			xargs go test -run '^$' -bench "$bench" -benchmem >>"$2"
+		# Not by find: modules inside of this one are not part of it.
+		go list -f '{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' ./... |
+			xargs grep -lE '^func Benchmark' | xargs -n1 dirname | sort -u | xargs go test -run '^$' -bench "$bench" -benchmem >>"$2"
 	)
 }
 for round in $(seq "$rounds"); do
