@@ -1,3 +1,7 @@
+//go:build !invariants
+
+// With invariants every packet that goes to the decoder has memory of its own.
+
 package jsondoc_test
 
 import (

@@ -23,7 +23,6 @@ package pbread
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
@@ -99,7 +98,7 @@ func Extent(b []byte, i int) (start, end int) {
 		return i + 1, i + 1 + int(b[i])
 	}
 	n, i := longVarint(b, i)
-	if i < 0 || n > math.MaxInt32 {
+	if i < 0 || n > uint64(len(b)-i) {
 		return 0, Bad
 	}
 	return i, i + int(n)

@@ -36,10 +36,12 @@ func TestExtent(t *testing.T) {
 		{"\x00", 1, 1},
 		{"\x02ab", 1, 3},
 		{"\x02a", 1, 3}, // past the end
-		{"\x80\x01", 2, 130},
+		{"\x80\x00", 2, 2},
+		{"\x80\x01", 0, Bad}, // past the end, too
+		{"\x80\x01" + strings.Repeat("a", 128), 2, 130},
 		{"", 0, Bad},
 		{"\x80", 0, Bad},
-		{"\xff\xff\xff\xff\x07", 5, 5 + math.MaxInt32},
+		{"\xff\xff\xff\xff\x07", 0, Bad},
 		{"\x80\x80\x80\x80\x08", 0, Bad},
 		{"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0, Bad},
 	} {
