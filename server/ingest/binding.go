@@ -30,6 +30,7 @@ type binding struct {
 	framing          string      // of a unix stream of lines
 	maxLine          int         // bytes of a line on a stream
 	maxConnections   int
+	sharers          int // listeners whose connections share the files that the process may open
 	idleTimeout      time.Duration
 	handshakeTime    time.Duration
 	messageTime      time.Duration // of a large message from its first byte to its last

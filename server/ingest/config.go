@@ -29,7 +29,8 @@ type Config struct {
 	// MetricMaxLength is the most bytes a line on a stream may have; a longer one is passed over and counted. Datagrams are taken
 	// up to 65,535 bytes whatever it says.
 	MetricMaxLength int `yaml:"metric_max_length"`
-	// MaxConnections is how many connections each tcp, unix and grpc address may have open; one more is closed at once.
+	// MaxConnections is how many connections each tcp, unix and grpc address may have open; one more is closed at once. Where the limit on open
+	// files of the process (ulimit -n) leaves room for fewer, it is that many, which is logged at the start.
 	MaxConnections int `yaml:"max_connections"`
 	// MaxStreamBufferBytes is how much memory all connections together, tcp, unix and grpc, may take for messages that are not whole yet,
 	// beyond what each of them costs anyway: up to 10 KiB, of grpc up to 90 KiB, with TLS 20 KiB more. A connection that needs more when all of it is

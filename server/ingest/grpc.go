@@ -61,7 +61,7 @@ func (g *grpcServer) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.acceptor = newAcceptor(listener, g.src.name, g.maxConnections, g.registry)
+	g.acceptor = newAcceptor(listener, g.src.name, g.connectionLimit(), g.registry)
 	g.setAddr(listener.Addr())
 	return nil
 }

@@ -80,6 +80,9 @@ func New(s Settings) (*Ingest, error) {
 		listeners[n] = b.src.name
 	}
 	s.Interner.SetListeners(listeners)
+	for _, b := range i.bindings {
+		b.sharers = len(i.bindings) - len(i.datagrams)
+	}
 	return i, nil
 }
 

@@ -36,7 +36,7 @@ func (s *streams) Start(ctx context.Context) error {
 		return err
 	}
 	s.file = file
-	s.acceptor = newAcceptor(listener, s.src.name, s.maxConnections, s.registry)
+	s.acceptor = newAcceptor(listener, s.src.name, s.connectionLimit(), s.registry)
 	s.setAddr(listener.Addr())
 	return nil
 }
