@@ -3,6 +3,9 @@ package ingest
 import (
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +38,56 @@ func TestCoalescedDatagramsAreCutApart(t *testing.T) {
 	require.Len(t, got, segments+2)
 	r.requireValue(segments+1, "ingest.packets")
 	r.requireLaws()
+}
+
+func TestReceiveDoesNotAllocate(t *testing.T) {
+	unixgram := "unixgram://" + filepath.Join(t.TempDir(), "d.sock")
+	for _, address := range []string{loopback, unixgram} {
+		r := build(t, statsd(address))
+		d := r.in.datagrams[0]
+		require.NoError(t, d.Start(t.Context()))
+		conn, err := net.Dial(d.boundAddr().Network(), d.boundAddr().String())
+		require.NoError(t, err)
+		line := []byte("a:1|c|#x:y")
+		allocs := testing.AllocsPerRun(100, func() {
+			for range 5 {
+				_, _ = conn.Write(line)
+			}
+			packets, err := d.sockets[0].receive()
+			if err != nil || len(packets) != 5 {
+				t.Fatal(len(packets), err)
+			}
+			d.take(d.intakes[0], packets)
+		})
+		if exactAllocs {
+			require.Zero(t, allocs, address)
+		}
+		require.NoError(t, conn.Close())
+		require.NoError(t, d.Close())
+	}
+}
+
+// Who is allowed to gets a buffer past net.core.rmem_max, everybody else as much as that.
+func TestReceiveBufferIsForced(t *testing.T) {
+	text, err := os.ReadFile("/proc/sys/net/core/rmem_max")
+	require.NoError(t, err)
+	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	sockets, granted, err := openUDP(t.Context(), "udp4", "127.0.0.1:0", 2, most+4096)
+	require.NoError(t, err)
+	for _, s := range sockets {
+		defer s.close() //nolint:errcheck // the end of the test
+		require.NoError(t, onDescriptor(s.raw, func(fd int) error {
+			// What asks for privileges fails without, on any socket.
+			forced := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, most+4096) == nil
+			if forced {
+				require.Equal(t, most+4096, granted)
+			} else {
+				require.Equal(t, most, granted)
+			}
+			return nil
+		}))
+	}
 }
 
 func TestB151SharingSocketOfAnotherProgram(t *testing.T) {
