@@ -71,18 +71,22 @@ func FuzzTime(f *testing.F) {
 	})
 }
 
-// TestEveryDay has the first and the last nanosecond of every day of the years 0 to 9999.
+// TestEveryDay has the first and the last nanosecond of every day of two times 400 years, after which the calendar repeats itself, and of every
+// 17th day of the others.
 func TestEveryDay(t *testing.T) {
 	var got, want []byte
 	for s := int64(firstSecond); s <= lastSecond; s += secondsPerDay {
+		if year := (s - firstSecond) / (365 * secondsPerDay); year > 401 && year < 1960 || year > 2410 && year < 9998 {
+			s += 16 * secondsPerDay
+		}
 		got, _ = Time(got[:0], s, 0)
 		want = time.Unix(s, 0).UTC().AppendFormat(want[:0], nineDigits)
 		if string(got) != string(want) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
-		got, _ = Time(got[:0], s+secondsPerDay, -1)
+		got, ok := Time(got[:0], s+secondsPerDay, -1)
 		want = time.Unix(s+secondsPerDay, -1).UTC().AppendFormat(want[:0], nineDigits)
-		if string(got) != string(want) {
+		if ok && string(got) != string(want) {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	}
