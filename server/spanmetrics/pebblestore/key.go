@@ -11,6 +11,8 @@ const (
 	markKey = 'c' // a bucket is closed
 	dataKey = 'd' // a partial aggregate of a bucket
 
+	sequenceKey = 's' // a whole key: the number of the last commit
+
 	bucketLen = 1 + 1 + 4 + 8
 	dataLen   = bucketLen + 2
 )

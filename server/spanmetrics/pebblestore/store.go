@@ -6,6 +6,7 @@
 package pebblestore
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -48,7 +49,9 @@ type Settings struct {
 type Store struct {
 	settings Settings
 	lock     *pebble.Lock
-	db       *pebble.DB  // nil while broken
+	db       *pebble.DB  // nil while nothing can be read either
+	readOnly bool        // it failed, and is open for what is there
+	sequence uint64      // of the last commit that was tried
 	broken   atomic.Bool // set from any goroutine
 	corrupt  atomic.Uint64
 }
@@ -65,13 +68,16 @@ func Open(s Settings) (*Store, error) {
 		return nil, err
 	}
 	opened := &Store{settings: s, lock: lock}
-	if err := opened.open(); err != nil {
+	if err := opened.open(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("store_path: open %s: %w", s.Path, err), lock.Close())
+	}
+	if opened.sequence, err = opened.lastSequence(); err != nil {
+		return nil, errors.Join(fmt.Errorf("store_path: read %s: %w", s.Path, err), opened.Close())
 	}
 	return opened, nil
 }
 
-func (s *Store) open() error {
+func (s *Store) open(readOnly bool) error {
 	s.broken.Store(false)
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
@@ -87,6 +93,7 @@ func (s *Store) open() error {
 		Lock:                        s.lock,
 		Logger:                      logger{s},
 		Merger:                      s.merger(),
+		ReadOnly:                    readOnly,
 	}
 	db, err := pebble.Open(s.settings.Path, options)
 	if err == nil && s.broken.Load() {
@@ -95,7 +102,7 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	s.db = db
+	s.db, s.readOnly = db, readOnly
 	return nil
 }
 
@@ -115,11 +122,11 @@ func (s *Store) Commit(changes []store.Change) error {
 	if !s.room() {
 		return ErrFull
 	}
-	if s.db == nil {
-		if err := s.open(); err != nil {
+	if s.db == nil || s.readOnly {
+		if err := s.reopen(); err != nil {
 			return fmt.Errorf("%w: %w", ErrBroken, err)
 		}
-		s.settings.Log.Info("the store of span metrics is open again")
+		s.settings.Log.Info("the store of span metrics takes something again")
 	}
 	if len(changes) == 0 {
 		return nil
@@ -130,8 +137,52 @@ func (s *Store) Commit(changes []store.Change) error {
 			return errors.Join(err, batch.Close())
 		}
 	}
-	err := batch.Commit(pebble.Sync)
-	return errors.Join(err, batch.Close(), s.check())
+	s.sequence++
+	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, s.sequence), nil)
+	err = errors.Join(err, batch.Commit(pebble.Sync))
+	err = errors.Join(err, batch.Close())
+	if !s.broken.Load() {
+		return err
+	}
+	// Whether the changes are on the disk shows when it is read again: to make them twice would be as bad as not at all.
+	if s.reopen() == nil || s.db != nil {
+		if made, err := s.lastSequence(); err == nil && made == s.sequence {
+			return nil
+		}
+	}
+	return ErrBroken
+}
+
+// reopen opens a store that failed; if it cannot be written, then to be read, with the error.
+func (s *Store) reopen() error {
+	if s.db != nil {
+		_ = s.db.Close() // it failed, and says so again
+		s.db = nil
+	}
+	err := s.open(false)
+	if err == nil {
+		return nil
+	}
+	if s.open(true) != nil {
+		s.db = nil
+	}
+	return err
+}
+
+// lastSequence returns the number of the last commit that is on the disk, 0 when there is none.
+func (s *Store) lastSequence() (uint64, error) {
+	value, closer, err := s.db.Get([]byte{sequenceKey})
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	sequence := uint64(0)
+	if len(value) == 8 {
+		sequence = binary.BigEndian.Uint64(value)
+	}
+	return sequence, closer.Close()
 }
 
 func (s *Store) add(batch *pebble.Batch, c *store.Change) error {
@@ -155,16 +206,6 @@ func (s *Store) add(batch *pebble.Batch, c *store.Change) error {
 func (s *Store) room() bool {
 	usage, err := s.settings.FS.GetDiskUsage(s.settings.Path)
 	return err != nil || usage.AvailBytes >= s.settings.Reserve // where the system does not tell, writing will
-}
-
-// check closes a store that failed; it is opened again by a later commit.
-func (s *Store) check() error {
-	if !s.broken.Load() {
-		return nil
-	}
-	db := s.db
-	s.db = nil
-	return errors.Join(ErrBroken, db.Close())
 }
 
 // each calls f with every key that begins with prefix, and a way to its value; both are lent.

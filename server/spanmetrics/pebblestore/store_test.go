@@ -194,15 +194,34 @@ func TestFullDiskUnderWay(t *testing.T) {
 	full.On()
 	for range 3 {
 		require.ErrorIs(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}), ErrBroken)
-		_, err = s.Buckets()
-		require.ErrorIs(t, err, ErrBroken)
-		require.ErrorIs(t, s.Read(first, partial.New(limits)), ErrBroken)
-		assert.Zero(t, s.Bytes())
+		assert.Equal(t, []string{"60+60 fine true closed false: 1"}, contents(t, s), "what is there can be read")
 	}
 	full.Off()
 	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 100)}}))
 	assert.Equal(t, []string{"60+60 fine true closed false: 101"}, contents(t, s))
 	require.NoError(t, s.Close())
+}
+
+// What is on the disk although the disk said no is not to be made again.
+func TestChangesAreMadeOnce(t *testing.T) {
+	syncs := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo || op.Kind == errorfs.OpFileFlush {
+			return &os.PathError{Op: "sync", Path: op.Path, Err: syscall.EIO}
+		}
+		return nil
+	})}
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: errorfs.Wrap(vfs.NewMem(), &syncs), Log: quiet()})
+	require.NoError(t, err)
+	f := store.NewFallback(s, limits)
+	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
+	syncs.On()
+	for range 3 {
+		_ = f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}})
+	}
+	syncs.Off()
+	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 100)}}))
+	assert.Equal(t, []string{"60+60 fine true closed false: 131"}, contents(t, f))
+	require.NoError(t, f.Close())
 }
 
 func TestKeys(t *testing.T) {

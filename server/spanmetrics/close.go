@@ -1,0 +1,102 @@
+package spanmetrics
+
+import (
+	"time"
+
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+)
+
+// closeEnded closes the buckets that are over and hands them on: first those that spans were counted into, which go on into longer ones. What cannot be
+// read is tried again at the next tick.
+func (s *Stage) closeEnded(now time.Time) {
+	s.ended = false
+	for _, fine := range []bool{true, false} {
+		states, err := s.store.Buckets()
+		if err != nil {
+			s.stats.readErrors.Inc()
+			s.ended = true
+		}
+		for _, b := range states {
+			if b.Fine == fine && !s.handed[b.Bucket] && (b.Closed || s.isOver(b.Bucket, now)) && !s.close(b) {
+				s.ended = true
+			}
+		}
+	}
+}
+
+// isOver says whether the time of a bucket has passed, or is so far ahead that the clock cannot have been right.
+func (s *Stage) isOver(b store.Bucket, now time.Time) bool {
+	return b != s.open && (b.End() <= now.Unix() || b.Start > now.Add(maxBack).Unix())
+}
+
+// close closes one bucket, unless it was closed before and not delivered, and hands it on. It says no when the bucket cannot be read.
+func (s *Stage) close(b store.State) bool {
+	s.set.Reset()
+	if err := s.store.Read(b.Bucket, s.set); err != nil {
+		s.stats.readErrors.Inc()
+		s.s.Log.WithError(err).Error("the store of span metrics cannot be read")
+		return false
+	}
+	if !b.Closed {
+		changes := []store.Change{{Op: store.Close, Bucket: b.Bucket}}
+		if b.Fine {
+			s.wire = s.set.AppendTo(s.wire[:0])
+			for _, interval := range s.s.Config.Intervals {
+				if seconds := int64(interval / time.Second); seconds > b.Interval {
+					changes = append(changes, store.Change{Op: store.Merge, Bucket: store.At(seconds, b.Start, false), Partial: s.wire})
+				}
+			}
+		}
+		s.write(changes)
+	}
+	s.hand(b.Bucket)
+	return true
+}
+
+// hand hands a bucket on, which is in s.set.
+func (s *Stage) hand(b store.Bucket) {
+	s.handed[b] = true
+	s.stats.undelivered.Set(float64(len(s.handed)))
+	c := &Closed{Bucket: b, Late: b.End() <= s.started.Unix(), Set: s.set, Taken: func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken = append(s.taken, b)
+	}}
+	s.stats.bucket(c)
+	s.warn(c)
+	s.s.Emit(c)
+}
+
+// forget deletes what was delivered.
+func (s *Stage) forget() {
+	s.mu.Lock()
+	taken := s.taken
+	s.taken = nil
+	s.mu.Unlock()
+	if len(taken) == 0 {
+		return
+	}
+	s.changes = s.changes[:0]
+	for _, b := range taken {
+		s.changes = append(s.changes, store.Change{Op: store.Delete, Bucket: b})
+		delete(s.handed, b)
+	}
+	s.write(s.changes)
+	s.stats.undelivered.Set(float64(len(s.handed)))
+}
+
+// end hands on what nobody will be there for, and lets go of what was delivered.
+func (s *Stage) end() {
+	if _, memory := s.store.(*store.Memory); memory && s.s.EmitOpen {
+		states, _ := s.store.Buckets() // that of memory has no errors
+		for _, fine := range []bool{true, false} {
+			for _, b := range states {
+				if b.Fine == fine && !s.handed[b.Bucket] {
+					s.close(b)
+				}
+			}
+			states, _ = s.store.Buckets()
+		}
+	}
+	s.forget()
+}

@@ -1,0 +1,182 @@
+package spanmetrics
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/veneurd/veneur/internal/config"
+	"github.com/veneurd/veneur/server/derive"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+)
+
+// Config says which metrics are made of spans, and where they are kept until they are emitted.
+type Config struct {
+	// Enabled makes metrics of every span of a trace: see docs/spanmetrics.md.
+	Enabled bool `yaml:"enabled"`
+	// Intervals are over which times spans are added up, ascending, each a multiple of the first, in whole seconds. Each is emitted at its
+	// end, which is aligned to the clock.
+	Intervals []time.Duration `yaml:"intervals"`
+	// Prefix begins the name of every metric.
+	Prefix string `yaml:"prefix"`
+	// IntervalIn says where the interval stands: "tag" is the tag interval with the value 1m, 10m or 60m, "name" is the end of the
+	// metric's name.
+	IntervalIn string `yaml:"interval_in"`
+
+	// ResourceTags are keys of tags that, beside its name, make a service what it is. Every metric has them.
+	ResourceTags []string `yaml:"resource_tags"`
+	// KindTag is the key of the tag that says what kind of request a span is. Empty means that requests have no kind.
+	KindTag string `yaml:"kind_tag"`
+	// SampleRateTag is the key of the tag with the part of all spans that is sent, more than 0 and at most 1: a span with 0.1 counts as
+	// ten. Empty means that every span counts as one.
+	SampleRateTag string `yaml:"sample_rate_tag"`
+	// TargetTags are keys of tags that name what a span waits for. The first that a span has makes it a dependency.
+	TargetTags []string `yaml:"target_tags"`
+
+	// Limits bound how many keys are told apart in an interval. What exceeds them is added up under the name _other.
+	Limits Limits `yaml:"limits"`
+
+	// StorePath is a directory for what is not yet emitted, so that it outlives a restart or a crash; it is made if it is not there,
+	// and must hold nothing else. Empty means memory only.
+	StorePath string `yaml:"store_path"`
+	// CommitInterval is how often what came is written to the store, and how much a crash loses at most.
+	CommitInterval time.Duration `yaml:"commit_interval"`
+}
+
+// Limits is how many keys there may be. One key of an operation takes some 300 bytes in each lane and in the store, more if its durations
+// differ much.
+type Limits struct {
+	// Services is how many services are told apart.
+	Services int `yaml:"services"`
+	// OperationsPerService is how many operations, times failed or not, a service may have.
+	OperationsPerService int `yaml:"operations_per_service"`
+	// KindsPerService is how many kinds of requests a service may have.
+	KindsPerService int `yaml:"kinds_per_service"`
+	// DependenciesPerService is how many dependencies, a name and a target each, times failed or not, a service may have. From half of them on new
+	// ones are told by their target only.
+	DependenciesPerService int `yaml:"dependencies_per_service"`
+	// Operations is how many operations all services together may have.
+	Operations int `yaml:"operations"`
+	// Kinds is how many kinds all services together may have.
+	Kinds int `yaml:"kinds"`
+	// Dependencies is how many dependencies all services together may have.
+	Dependencies int `yaml:"dependencies"`
+}
+
+// Places of the interval.
+const (
+	inTag  = "tag"
+	inName = "name"
+)
+
+// DefaultConfig returns a configuration that makes no metrics of spans until it is enabled.
+func DefaultConfig() Config {
+	return Config{
+		Intervals:     []time.Duration{time.Minute, 10 * time.Minute, time.Hour},
+		Prefix:        "span.",
+		IntervalIn:    inTag,
+		ResourceTags:  []string{"env", "region"},
+		KindTag:       "span.kind",
+		SampleRateTag: "sample_rate",
+		TargetTags:    []string{"peer.service", "db.instance", "messaging.destination", "http.host"},
+		Limits: Limits{
+			Services:               1000,
+			OperationsPerService:   200,
+			KindsPerService:        20,
+			DependenciesPerService: 200,
+			Operations:             10_000,
+			Kinds:                  5000,
+			Dependencies:           10_000,
+		},
+		CommitInterval: time.Second,
+	}
+}
+
+const (
+	maxIntervals = 8
+	maxInterval  = 24 * time.Hour
+	minCommit    = 10 * time.Millisecond
+)
+
+// Validate reports every fault of the configuration. It opens nothing.
+func (c *Config) Validate() error {
+	var faults config.Faults
+	c.validateIntervals(&faults)
+	if c.IntervalIn != inTag && c.IntervalIn != inName {
+		faults.Add("interval_in", "%q is neither %q nor %q", c.IntervalIn, inTag, inName)
+	}
+	for key, list := range map[string][]string{"resource_tags": c.ResourceTags, "target_tags": c.TargetTags} {
+		for i, tag := range list {
+			switch {
+			case tag == "":
+				faults.Add(config.Index(key, i), "is empty")
+			case slices.Contains(list[:i], tag):
+				faults.Add(config.Index(key, i), "%q stands there already", tag)
+			case key == "resource_tags" && slices.Contains(ownTags, tag):
+				faults.Add(config.Index(key, i), "%q is a tag that span metrics have anyway", tag)
+			}
+		}
+	}
+	for _, limit := range []struct {
+		key   string
+		value int
+	}{
+		{"services", c.Limits.Services},
+		{"operations_per_service", c.Limits.OperationsPerService},
+		{"kinds_per_service", c.Limits.KindsPerService},
+		{"dependencies_per_service", c.Limits.DependenciesPerService},
+		{"operations", c.Limits.Operations},
+		{"kinds", c.Limits.Kinds},
+		{"dependencies", c.Limits.Dependencies},
+	} {
+		if limit.value < 1 || limit.value > maxLimit {
+			faults.Add(config.Join("limits", limit.key), "%d is not between 1 and %d", limit.value, maxLimit)
+		}
+	}
+	if first := slices.Min(append(c.Intervals, maxInterval)); c.CommitInterval < minCommit || c.CommitInterval > first {
+		faults.Add("commit_interval", "%s is not between %s and the shortest interval", c.CommitInterval, minCommit)
+	}
+	return faults.Err()
+}
+
+// ownTags are keys of tags that are set by this package.
+var ownTags = []string{"service", "operation", "kind", "error", "target", "target_kind", "interval", "family"}
+
+const maxLimit = 1_000_000
+
+func (c *Config) validateIntervals(faults *config.Faults) {
+	if len(c.Intervals) == 0 || len(c.Intervals) > maxIntervals {
+		faults.Add("intervals", "%d are not between 1 and %d", len(c.Intervals), maxIntervals)
+	}
+	for i, interval := range c.Intervals {
+		at := config.Index("intervals", i)
+		switch {
+		case interval < time.Second || interval > maxInterval || interval%time.Second != 0:
+			faults.Add(at, "%s is no whole number of seconds between 1s and %s", interval, maxInterval)
+		case i > 0 && interval <= c.Intervals[i-1]:
+			faults.Add(at, "%s is not longer than the one before", interval)
+		case c.Intervals[0] > 0 && interval%c.Intervals[0] != 0:
+			faults.Add(at, "%s is no multiple of the first, %s", interval, c.Intervals[0])
+		}
+	}
+}
+
+func (c *Config) limits() partial.Limits {
+	return partial.Limits{
+		Services:   c.Limits.Services,
+		PerService: partial.Groups{Operations: c.Limits.OperationsPerService, Kinds: c.Limits.KindsPerService, Dependencies: c.Limits.DependenciesPerService},
+		Overall:    partial.Groups{Operations: c.Limits.Operations, Kinds: c.Limits.Kinds, Dependencies: c.Limits.Dependencies},
+	}
+}
+
+func (c *Config) dimensions() derive.Dimensions {
+	return derive.Dimensions{Resource: c.ResourceTags, Kind: c.KindTag, Rate: c.SampleRateTag, Targets: c.TargetTags}
+}
+
+// intervalName returns "1m" for a minute, "60m" for an hour, "90s" for what is no whole number of minutes.
+func intervalName(interval time.Duration) string {
+	if interval%time.Minute == 0 {
+		return strconv.Itoa(int(interval/time.Minute)) + "m"
+	}
+	return strconv.Itoa(int(interval/time.Second)) + "s"
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package spanmetrics
+
+const raceEnabled = true

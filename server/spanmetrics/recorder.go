@@ -1,0 +1,63 @@
+package spanmetrics
+
+import (
+	"sync"
+
+	"github.com/veneurd/veneur/server/derive"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// Recorder counts the spans of one lane. Its lock is nobody's but the lane's for all but a few words a second, so that it costs next to
+// nothing.
+type Recorder struct {
+	mu         sync.Mutex
+	classifier *derive.Classifier
+	active     *partial.Set // what spans are counted in
+	counts     counts
+
+	idle *partial.Set // the stage's: empty, and what active becomes
+}
+
+// counts is what a recorder saw since it was last asked.
+type counts struct {
+	spans                               [3]uint64 // by derive.Family
+	reversed, cut, clamped, withoutRate uint64
+}
+
+func newRecorder(d derive.Dimensions, l partial.Limits) *Recorder {
+	return &Recorder{classifier: derive.NewClassifier(d), active: partial.New(l), idle: partial.New(l)}
+}
+
+// Add counts a span, which is a valid part of a trace with each tag once, and which came at a time in unix seconds. Nothing of it is kept. It may be
+// called from many goroutines at once, and allocates only for a key that is new.
+func (r *Recorder) Add(span *ssf.SSFSpan, unix int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.classifier.Measure(span)
+	c := &r.counts
+	c.spans[m.Family]++
+	if m.Reversed {
+		c.reversed++
+	}
+	if m.Cut {
+		c.cut++
+	}
+	if !(m.Weight > 0) {
+		c.withoutRate++
+	}
+	if r.active.Add(m, unix) {
+		c.clamped++
+	}
+}
+
+// take returns what was counted since the last call. The set is the caller's until it has emptied it, by Reset, which it does before it calls
+// again.
+func (r *Recorder) take() (*partial.Set, counts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.active, r.idle = r.idle, r.active
+	c := r.counts
+	r.counts = counts{}
+	return r.idle, c
+}

@@ -1,0 +1,227 @@
+package spanmetrics
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+	"github.com/veneurd/veneur/server/spanmetrics/pebblestore"
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+)
+
+// Settings is what a Stage is made of.
+type Settings struct {
+	Config Config // valid
+	// Emit hands a bucket on that is over. It is called by Run's goroutine, in the order in which buckets end.
+	Emit      func(*Closed)
+	Telemetry *telemetry.Registry
+	Log       logrus.FieldLogger
+
+	// Now is the clock; nil is that of the system.
+	Now func() time.Time
+	// Open opens the store; nil opens the one that the configuration names.
+	Open func() (store.Store, error)
+	// EmitOpen has Run hand on, at its end, what is in memory only and not over, since nobody else will.
+	EmitOpen bool
+}
+
+// Closed is a bucket that takes nothing any more.
+type Closed struct {
+	store.Bucket
+	Late bool         // it had ended before the stage began
+	Set  *partial.Set // lent for the call of Emit
+	// Taken is called once, from any goroutine, when what the bucket gave is delivered, or given up: then the store lets go of it.
+	Taken func()
+}
+
+// Stage commits what recorders count, closes buckets and hands them on.
+type Stage struct {
+	s         Settings
+	stats     stats
+	recorders []*Recorder
+	started   time.Time
+	store     store.Store
+	fallback  *store.Fallback // the store, where it is one
+
+	open       store.Bucket          // where spans go
+	memoryOnly bool                  // something is that should be on disk
+	ended      bool                  // buckets may have ended that are not handed on
+	handed     map[store.Bucket]bool // handed on and not yet deleted
+	set        *partial.Set          // a bucket at a time
+	changes    []store.Change
+	wire       []byte
+
+	mu    sync.Mutex
+	taken []store.Bucket // delivered, to be deleted
+}
+
+// reserve is how much of a disk the store leaves to others, in bytes.
+const reserve = 64 << 20
+
+// New returns a stage. It opens nothing and starts nothing.
+func New(s Settings) *Stage {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	stage := &Stage{s: s, stats: newStats(s.Telemetry), handed: map[store.Bucket]bool{}, set: partial.New(s.Config.limits())}
+	if s.Open == nil {
+		stage.s.Open = stage.openStore
+	}
+	return stage
+}
+
+// NewRecorder returns a recorder of the stage. It is called before Start.
+func (s *Stage) NewRecorder() *Recorder {
+	r := newRecorder(s.s.Config.dimensions(), s.s.Config.limits())
+	s.recorders = append(s.recorders, r)
+	return r
+}
+
+func (s *Stage) openStore() (store.Store, error) {
+	if s.s.Config.StorePath == "" {
+		return store.NewMemory(s.s.Config.limits()), nil
+	}
+	disk, err := pebblestore.Open(pebblestore.Settings{
+		Path: s.s.Config.StorePath, Limits: s.s.Config.limits(), Reserve: reserve, Log: s.s.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return store.NewFallback(disk, s.s.Config.limits()), nil
+}
+
+// Start opens the store.
+func (s *Stage) Start(context.Context) error {
+	opened, err := s.s.Open()
+	if err != nil {
+		return err
+	}
+	s.store = opened
+	s.fallback, _ = opened.(*store.Fallback)
+	return nil
+}
+
+// Run works until ctx is done, commits what is left, and closes the store.
+func (s *Stage) Run(ctx context.Context) error {
+	s.begin(s.s.Now())
+	timer := time.NewTimer(s.wait(s.s.Now()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			s.tick(s.s.Now())
+			s.end()
+			return s.store.Close()
+		case <-timer.C:
+			s.tick(s.s.Now())
+			timer.Reset(s.wait(s.s.Now()))
+		}
+	}
+}
+
+// interval returns the shortest interval, in seconds.
+func (s *Stage) interval() int64 { return int64(s.s.Config.Intervals[0] / time.Second) }
+
+// wait returns how long it is to the next commit, or to the end of the open bucket if that is sooner.
+func (s *Stage) wait(now time.Time) time.Duration {
+	every := s.s.Config.CommitInterval
+	wait := every - time.Duration(now.UnixNano()%int64(every))
+	if left := time.Unix(s.open.End(), 0).Sub(now); left > 0 {
+		wait = min(wait, left)
+	}
+	return wait
+}
+
+// maxBack is by how much the clock may go back without buckets being used again that are closed.
+const maxBack = time.Hour
+
+// begin finds out where a stage before this one was.
+func (s *Stage) begin(now time.Time) {
+	s.started = now
+	s.open = store.At(s.interval(), now.Unix(), true)
+	s.ended = true
+	states, err := s.store.Buckets()
+	if err != nil {
+		s.stats.readErrors.Inc()
+		s.s.Log.WithError(err).Error("the store of span metrics cannot be read")
+	}
+	for _, b := range states {
+		if b.Fine && b.Closed && b.End() > s.open.Start && b.End() <= now.Add(maxBack).Unix() {
+			s.open = store.At(s.interval(), b.End(), true)
+		}
+	}
+	s.closeEnded(now)
+}
+
+// tick commits what came, and hands on what is over.
+func (s *Stage) tick(now time.Time) {
+	s.commit()
+	if open := store.At(s.interval(), now.Unix(), true); open.Start > s.open.Start || s.open.End() > now.Add(maxBack).Unix()+s.open.Interval {
+		// A clock that was set back a little is waited for: the bucket it shows may be closed. So is not one that was far ahead.
+		s.open, s.ended = open, true
+	}
+	if s.ended {
+		s.closeEnded(now)
+	}
+	s.forget()
+}
+
+// commit writes what the recorders have into the open bucket.
+func (s *Stage) commit() {
+	s.changes, s.wire = s.changes[:0], s.wire[:0]
+	var ends []int
+	for i, r := range s.recorders {
+		set, c := r.take()
+		s.stats.add(&c)
+		if !set.Empty() {
+			s.wire = set.AppendTo(s.wire)
+			ends = append(ends, len(s.wire))
+			s.changes = append(s.changes, store.Change{Op: store.Merge, Bucket: s.open, Partition: uint16(i)})
+		}
+		set.Reset()
+	}
+	start := 0
+	for i, end := range ends {
+		s.changes[i].Partial = s.wire[start:end]
+		start = end
+	}
+	if len(s.changes) > 0 || s.waiting() {
+		s.write(s.changes)
+	}
+	s.stats.commits.Inc()
+	if cap(s.wire) > maxKept {
+		s.wire = nil
+	}
+}
+
+// maxKept is how many bytes of a commit are kept for the next.
+const maxKept = 4 << 20
+
+func (s *Stage) waiting() bool { return s.fallback != nil && s.fallback.Waiting() }
+
+// write makes changes. What the disk does not take is in memory.
+func (s *Stage) write(changes []store.Change) {
+	err := s.store.Commit(changes)
+	switch {
+	case err == nil:
+	case errors.Is(err, pebblestore.ErrFull):
+		s.stats.full.Inc()
+	default:
+		s.stats.failed.Inc()
+	}
+	if s.memoryOnly == s.waiting() {
+		return
+	}
+	if s.memoryOnly = !s.memoryOnly; s.memoryOnly {
+		s.stats.inMemory.Set(1)
+		s.s.Log.WithError(err).Warn("span metrics cannot be written to the store and are kept in memory until they can")
+	} else {
+		s.stats.inMemory.Set(0)
+		s.s.Log.Info("span metrics are written to the store again")
+	}
+}

@@ -1,0 +1,294 @@
+package spanmetrics
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/server/spanmetrics/pebblestore"
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+)
+
+// Case 12: several intervals 1 s, 2 s, 4 s: each bucket is emitted exactly once. The clock of these tests begins at a midnight.
+func TestCase12IntervalsAreEmittedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Second, 2*time.Second, 4*time.Second)
+		r := start(t, c, nil, nil)
+		for i := range 8 {
+			r.requests(i + 1)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(5 * time.Second)
+		r.stop()
+		assert.Equal(t, []string{
+			"1s from 0s: 1",
+			"1s from 1s: 2", "2s from 0s: 3",
+			"1s from 2s: 3",
+			"1s from 3s: 4", "2s from 2s: 7", "4s from 0s: 10",
+			"1s from 4s: 5",
+			"1s from 5s: 6", "2s from 4s: 11",
+			"1s from 6s: 7",
+			"1s from 7s: 8", "2s from 6s: 15", "4s from 4s: 26",
+		}, r.emitted())
+		assert.EqualValues(t, 36, r.registry.Value("span_metrics.spans", "family:request"))
+		assert.EqualValues(t, 8, r.registry.Value("span_metrics.buckets", "interval:1s"))
+		assert.EqualValues(t, 0, r.registry.Value("span_metrics.undelivered_buckets"))
+	})
+}
+
+func TestDefaultIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig()
+		s := memory(&c)
+		r := start(t, c, keep(s), nil)
+		for range 61 {
+			r.requests(10)
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Second)
+		counts := map[string]int{}
+		for b, got := range r.results {
+			counts[intervalName(b.Duration())]++
+			assert.EqualValues(t, 10*b.Duration()/time.Minute, got.requests, "%v", b)
+		}
+		assert.Equal(t, map[string]int{"1m": 61, "10m": 6, "60m": 1}, counts)
+		states, err := s.Buckets()
+		require.NoError(t, err)
+		assert.Len(t, states, 2, "what is delivered is deleted, and two rollups are open")
+	})
+}
+
+// Case 15: a restart inside a bucket goes on with it.
+func TestCase15RestartInsideABucket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		s := memory(&c)
+		r := start(t, c, keep(s), nil)
+		r.requests(3)
+		time.Sleep(20 * time.Second)
+		r.requests(4) // the last of them are committed at the stop
+		r.stop()
+		assert.Empty(t, r.emitted())
+		time.Sleep(10 * time.Second)
+		r = start(t, c, keep(s), nil)
+		r.requests(5)
+		time.Sleep(31 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 12"}, r.emitted())
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"1m from 0s: 12", "2m from 0s: 12"}, r.emitted())
+	})
+}
+
+// Case 15: down over a bucket's end, it is emitted late, once, with its own time.
+func TestCase15DownOverTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		s := memory(&c)
+		r := start(t, c, keep(s), nil)
+		r.requests(3)
+		time.Sleep(20 * time.Second)
+		r.stop()
+		time.Sleep(70 * time.Second)
+		r = start(t, c, keep(s), nil)
+		synctest.Wait()
+		assert.Equal(t, []string{"1m from 0s late: 3"}, r.emitted())
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.late_buckets", "interval:1m"))
+		r.requests(1)
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"1m from 0s late: 3", "1m from 60s: 1", "2m from 0s: 4"}, r.emitted())
+		r.stop()
+
+		time.Sleep(time.Hour)
+		r = start(t, c, keep(s), nil)
+		time.Sleep(2 * time.Minute)
+		assert.Empty(t, r.emitted())
+	})
+}
+
+// Case 15: a crash between delivery and delete repeats the same whole bucket under the same id and time, and adds nothing to longer ones.
+func TestCase15CrashBeforeDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		s := memory(&c)
+		r := start(t, c, keep(s), nil)
+		r.take = false
+		r.requests(3)
+		time.Sleep(65 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted())
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.undelivered_buckets"))
+		time.Sleep(10 * time.Second)
+		r.stop()
+		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted(), "once a life")
+
+		r = start(t, c, keep(s), nil)
+		time.Sleep(50 * time.Second)
+		assert.Equal(t, []string{"1m from 0s late: 3", "2m from 0s: 3"}, r.emitted())
+		states, err := s.Buckets()
+		require.NoError(t, err)
+		assert.Empty(t, states)
+	})
+}
+
+// A delivery that takes its time does not have a bucket emitted again.
+func TestDeliveryMayTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute)
+		s := memory(&c)
+		r := start(t, c, keep(s), nil)
+		r.take = false
+		for range 3 {
+			r.requests(1)
+			time.Sleep(time.Minute)
+		}
+		time.Sleep(time.Second)
+		assert.Equal(t, []string{"1m from 0s: 1", "1m from 60s: 1", "1m from 120s: 1"}, r.emitted())
+		for _, taken := range r.undone {
+			taken()
+		}
+		time.Sleep(2 * time.Second)
+		states, err := s.Buckets()
+		require.NoError(t, err)
+		assert.Empty(t, states)
+		assert.Len(t, r.emitted(), 3)
+	})
+}
+
+// What is in memory only is handed on at the stop, since it would be lost.
+func TestMemoryOnlyIsEmittedAtTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		r := start(t, c, nil, func(s *Settings) { s.EmitOpen = true })
+		r.requests(3)
+		time.Sleep(61 * time.Second)
+		r.requests(4)
+		r.stop()
+		assert.Equal(t, []string{"1m from 0s: 3", "1m from 60s: 4", "2m from 0s: 7"}, r.emitted())
+	})
+}
+
+// clock is one that can be set.
+type clock struct{ off time.Duration }
+
+func (c *clock) now() time.Time { return time.Now().Add(c.off) }
+
+// A clock that is set back does not have a bucket emitted twice; one that was far ahead is not waited for.
+func TestClockIsSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute)
+		s := memory(&c)
+		var clock clock
+		now := func(s *Settings) { s.Now = clock.now }
+		r := start(t, c, keep(s), now)
+		r.requests(1)
+		time.Sleep(65 * time.Second)
+		clock.off = -30 * time.Second
+		time.Sleep(time.Second)
+		r.requests(2)
+		time.Sleep(50 * time.Second)
+		r.stop()
+		assert.Equal(t, []string{"1m from 0s: 1"}, r.emitted())
+		r = start(t, c, keep(s), now)
+		r.requests(4)
+		time.Sleep(40 * time.Second)
+		assert.Equal(t, []string{"1m from 60s: 6"}, r.emitted())
+
+		clock.off = 100 * 24 * time.Hour
+		time.Sleep(time.Minute)
+		r.requests(8)
+		time.Sleep(10 * time.Second)
+		clock.off = 0
+		r.requests(16)
+		time.Sleep(5 * time.Minute)
+		total := 0.0
+		for _, got := range r.results {
+			total += got.requests
+		}
+		assert.EqualValues(t, 6+8+16, total)
+	})
+}
+
+// fullDisk is a disk that may have no room.
+type fullDisk struct {
+	*store.Memory
+	err error
+}
+
+func (d *fullDisk) Commit(changes []store.Change) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.Memory.Commit(changes)
+}
+
+// Disk full: counted, the daemon lives, memory only until there is room.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		disk := &fullDisk{Memory: memory(&c)}
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		r.requests(1)
+		time.Sleep(10 * time.Second)
+		disk.err = pebblestore.ErrFull
+		r.requests(2)
+		time.Sleep(10 * time.Second)
+		assert.EqualValues(t, 10, r.registry.Value("span_metrics.commit_errors", "reason:full"))
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.memory_only"))
+		time.Sleep(41 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted(), "a bucket is emitted on time")
+		r.requests(4)
+		time.Sleep(10 * time.Second)
+		disk.err = errors.New("input/output error")
+		time.Sleep(10 * time.Second)
+		assert.EqualValues(t, 10, r.registry.Value("span_metrics.commit_errors", "reason:failed"))
+		disk.err = nil
+		r.requests(8)
+		time.Sleep(2 * time.Second)
+		assert.EqualValues(t, 0, r.registry.Value("span_metrics.memory_only"))
+		states, err := disk.Buckets()
+		require.NoError(t, err)
+		assert.Len(t, states, 2, "the open buckets are on the disk, and the delivered one is not")
+		time.Sleep(40 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 3", "1m from 60s: 12", "2m from 0s: 15"}, r.emitted())
+	})
+}
+
+// One warning a service and family, or one overall, a bucket.
+func TestOverflowIsWarnedOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute)
+		c.Limits.Services, c.Limits.OperationsPerService = 2, 1
+		r := start(t, c, nil, nil)
+		for _, service := range []string{"a", "b", "c", "d"} {
+			for _, name := range []string{"x", "y", "z"} {
+				r.recorder.Add(requestSpan(service, name, time.Second), 1)
+			}
+		}
+		time.Sleep(61 * time.Second)
+		var warnings []string
+		for _, e := range r.logged.AllEntries() {
+			line, err := e.String()
+			require.NoError(t, err)
+			warnings = append(warnings, line)
+		}
+		require.Len(t, warnings, 3)
+		for i, service := range []string{"a", "b"} {
+			assert.Contains(t, warnings[i], `family=operation interval=1m keys=2 service="\"`+service+`\""`)
+		}
+		assert.Contains(t, warnings[2], "services=2")
+		assert.EqualValues(t, 2, r.registry.Value("span_metrics.overflow_services", "interval:1m"))
+		assert.EqualValues(t, 2+2+6, r.registry.Value("span_metrics.overflow_keys", "interval:1m", "family:operation"))
+		assert.EqualValues(t, 12, r.results[store.At(60, time.Now().Unix()-60, true)].requests)
+	})
+}
+
+func TestStartFails(t *testing.T) {
+	c := testConfig()
+	c.StorePath = "kit_test.go"
+	s := New(Settings{Config: c, Emit: func(*Closed) {}, Telemetry: telemetry.New()})
+	require.ErrorContains(t, s.Start(t.Context()), "store_path: ")
+}
