@@ -39,7 +39,7 @@ type Client struct {
 	origin    origin // of the spans that begin a trace here
 
 	flushMu  sync.Mutex
-	flushers []chan error
+	flushers []flusher
 
 	closeOnce sync.Once
 	closing   chan struct{} // closed when nothing new is taken and the rest is to be sent
@@ -145,7 +145,7 @@ func (c *Client) Flush(ctx context.Context) error {
 	}
 	answer := make(chan error, 1)
 	c.flushMu.Lock()
-	c.flushers = append(c.flushers, answer)
+	c.flushers = append(c.flushers, flusher{answer, ctx.Done()})
 	c.flushMu.Unlock()
 	select {
 	case c.queue.wake <- struct{}{}:

@@ -16,13 +16,14 @@ type Counter struct {
 	_ [64]byte // no other handle's number is on this cache line
 }
 
-// Counter returns a new counter. The arguments are those of ssf.Count; tags are copied. Counters are made once and kept: two of one name
-// and tags are added up by the daemon, and none is ever given back.
+// Counter returns a new counter. The arguments are those of ssf.Count; tags are copied, and a sample rate has no effect here or at any other
+// handle, since everything is counted. Counters are made once and kept: two of one name and tags are added up by the daemon, and none is ever
+// given back.
 func (c *Client) Counter(name string, tags map[string]string, opts ...ssf.SampleOption) *Counter {
 	if c == nil {
 		return nil
 	}
-	h := &Counter{template: ssf.Count(name, 0, tags, opts...)}
+	h := &Counter{template: unsampled(ssf.Count(name, 0, tags, opts...))}
 	c.metrics.add(h)
 	return h
 }

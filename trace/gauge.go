@@ -23,7 +23,7 @@ func (c *Client) Gauge(name string, tags map[string]string, opts ...ssf.SampleOp
 	if c == nil {
 		return nil
 	}
-	h := &Gauge{template: ssf.Gauge(name, 0, tags, opts...)}
+	h := &Gauge{template: unsampled(ssf.Gauge(name, 0, tags, opts...))}
 	h.bits.Store(unset)
 	c.metrics.add(h)
 	return h

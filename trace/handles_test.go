@@ -169,6 +169,21 @@ func TestCountersOutliveAnOutage(t *testing.T) {
 	})
 }
 
+// A rate would have the daemon scale up what is complete.
+func TestHandlesIgnoreSampleRates(t *testing.T) {
+	c, recorder := tracetest.New(t)
+	rate := ssf.SampleRate(0.1)
+	c.Counter("counter", nil, rate).Add(3)
+	c.Gauge("gauge", nil, rate).Set(3)
+	c.Histogram("histogram", nil, rate).Observe(3)
+	c.Timer("timer", nil, rate).ObserveDuration(3 * time.Millisecond)
+	c.Set("set", nil, rate).Add("a")
+	for _, name := range []string{"counter", "gauge", "histogram", "timer", "set"} {
+		require.InDelta(t, 1, recorder.Samples(name)[0].SampleRate, 0, name)
+	}
+	recorder.HasCount("counter", 3)
+}
+
 func TestNilHandles(t *testing.T) {
 	var none *trace.Client
 	none.Counter("a", nil).Inc()

@@ -25,7 +25,7 @@ func (c *Client) Histogram(name string, tags map[string]string, opts ...ssf.Samp
 	if c == nil {
 		return nil
 	}
-	h := &Histogram{client: c, template: ssf.Histogram(name, 0, tags, opts...)}
+	h := &Histogram{client: c, template: unsampled(ssf.Histogram(name, 0, tags, opts...))}
 	c.metrics.add(h)
 	return h
 }

@@ -25,6 +25,12 @@ func (r *registry) add(h handle) {
 	r.handles = append(r.handles, h)
 }
 
+// unsampled takes a sample rate away: a handle is told everything and sends all of it, so the daemon must not scale it up.
+func unsampled(template ssf.SSFSample) ssf.SSFSample {
+	template.SampleRate = 1
+	return template
+}
+
 // packed is how many samples are tried in one packet. More would only be halved again.
 const packed = 64
 

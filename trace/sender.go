@@ -77,7 +77,7 @@ func (s *sender) pass(ctx context.Context, due, last bool) bool {
 		}
 	}
 	for _, f := range flushers {
-		f <- s.refusal
+		f.answer <- s.refusal
 	}
 	if len(flushers) > 0 {
 		s.refusal = nil
@@ -138,11 +138,17 @@ func (s *sender) end(ctx context.Context) {
 	_ = s.transport.close()
 	s.abort()
 	for _, f := range s.takeFlushers() {
-		f <- ReasonClosed
+		f.answer <- ReasonClosed
 	}
 }
 
-func (c *Client) takeFlushers() []chan error {
+// flusher is a call of Flush.
+type flusher struct {
+	answer  chan error      // has room for one
+	givenUp <-chan struct{} // closed when nobody waits for the answer any more
+}
+
+func (c *Client) takeFlushers() []flusher {
 	c.flushMu.Lock()
 	defer c.flushMu.Unlock()
 	flushers := c.flushers
@@ -150,8 +156,15 @@ func (c *Client) takeFlushers() []chan error {
 	return flushers
 }
 
-func (c *Client) putBack(flushers []chan error) {
+// putBack keeps those that still wait: an outage may be long, and a service may flush every second.
+func (c *Client) putBack(flushers []flusher) {
 	c.flushMu.Lock()
 	defer c.flushMu.Unlock()
-	c.flushers = append(c.flushers, flushers...)
+	for _, f := range flushers {
+		select {
+		case <-f.givenUp:
+		default:
+			c.flushers = append(c.flushers, f)
+		}
+	}
 }

@@ -2,11 +2,14 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/ssf"
 )
 
 // B076: whatever chance does, the client tries again so soon that a daemon is found within a second.
@@ -29,4 +32,38 @@ func TestB076Backoff(t *testing.T) {
 		s.wait(ctx)
 		require.Equal(t, start, time.Now(), "a client that is closed does not wait")
 	})
+}
+
+// Who flushes again and again during an outage, and each time gives up, leaves nothing behind.
+func TestAbandonedFlushesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := NewBackendClient(away{})
+		require.NoError(t, err)
+		require.NoError(t, c.Record(&ssf.SSFSpan{Name: "span"}))
+		for range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			require.ErrorIs(t, c.Flush(ctx), context.DeadlineExceeded)
+			cancel()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Empty(t, c.takeFlushers())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, c.Flush(ctx), context.Canceled)
+		require.Error(t, c.Close(ctx), "and does not wait")
+		require.Error(t, c.Close(t.Context()))
+		require.EqualValues(t, 1, c.Stats().Dropped[ReasonShutdown])
+	})
+}
+
+// away is a backend that nothing reaches.
+type away struct{}
+
+func (away) SendSync(context.Context, *ssf.SSFSpan) error { return nil }
+func (away) Close() error                                 { return nil }
+func (away) SendPackets(_ context.Context, packets [][]byte, errs []error) {
+	for i := range packets {
+		errs[i] = errors.New("away")
+	}
 }

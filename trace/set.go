@@ -20,7 +20,7 @@ func (c *Client) Set(name string, tags map[string]string, opts ...ssf.SampleOpti
 	if c == nil {
 		return nil
 	}
-	h := &Set{client: c, members: map[string]struct{}{}, template: ssf.Set(name, "", tags, opts...)}
+	h := &Set{client: c, members: map[string]struct{}{}, template: unsampled(ssf.Set(name, "", tags, opts...))}
 	c.metrics.add(h)
 	return h
 }

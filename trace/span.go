@@ -189,7 +189,7 @@ func (s Span) SetError(failed bool) {
 // Error says that the work of the span failed: it sets error.msg to the error's text and error.type to its Go type. An error of nil says
 // nothing, so that a deferred function can pass what it has.
 func (s Span) Error(err error) {
-	if err == nil {
+	if err == nil || s.state == nil {
 		return
 	}
 	// The error's own code runs before the span is locked.
