@@ -92,14 +92,14 @@ func BenchmarkLaneMerge(b *testing.B) {
 		}
 	}
 	fill()
-	d.c.Release(d.c.Collect()) // which makes the series
+	d.c.Release(d.c.Collect(func() {})) // which makes the series
 	b.ReportAllocs()
 	b.ResetTimer()
 	for n := 0; n < b.N; n += series * lanes {
 		b.StopTimer()
 		fill()
 		b.StartTimer()
-		d.c.Release(d.c.Collect())
+		d.c.Release(d.c.Collect(func() {}))
 	}
 }
 

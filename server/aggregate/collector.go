@@ -45,8 +45,8 @@ func NewCollector(in *Interner, tables []*Table) *Collector {
 }
 
 // Collect returns what the tables held when they were last flipped: every one of them has been, since the last call. Tables may be added
-// to meanwhile. The interval goes back by Release.
-func (c *Collector) Collect() *Interval {
+// to meanwhile. The interval goes back by Release. step is called every some hundred series, and may sleep.
+func (c *Collector) Collect(step func()) *Interval {
 	c.interval++
 	iv := c.spare
 	if iv == nil {
@@ -57,7 +57,7 @@ func (c *Collector) Collect() *Interval {
 	for i, t := range c.tables {
 		if g := &t.gens[t.cur^1]; g.pending && g.view.ids == c.ids {
 			c.seen[i] = g.active.Len()
-			c.gather(iv, g, t.cur^1)
+			c.gather(iv, g, t.cur^1, step)
 			g.pending = false
 		}
 	}
@@ -78,9 +78,10 @@ func (c *Collector) makeRoom() {
 }
 
 // gather adds one generation, which is empty afterwards.
-func (c *Collector) gather(iv *Interval, g *generation, half int) {
+func (c *Collector) gather(iv *Interval, g *generation, half int, step func()) {
 	for numbers := range g.active.Pages() {
 		c.addAll(iv, g, numbers, half)
+		step()
 	}
 	for p := range g.timed.All() {
 		iv.Timed.Push(c.timedPoint(&g.view, *p))

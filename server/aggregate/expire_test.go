@@ -181,7 +181,7 @@ func TestConcurrentTotals(t *testing.T) {
 			table.Flip()
 			locks[i].Unlock()
 		}
-		iv := d.c.Collect()
+		iv := d.c.Collect(func() {})
 		for s := range iv.Counters.All() {
 			counters += s.Value
 		}

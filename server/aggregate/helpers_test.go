@@ -84,7 +84,7 @@ func (d *daemon) collect() *Interval {
 	for _, t := range d.tables {
 		t.Flip()
 	}
-	return d.c.Collect()
+	return d.c.Collect(func() {})
 }
 
 // end ends an interval nobody looks at.

@@ -114,7 +114,7 @@ func BenchmarkFlushEncode(b *testing.B) {
 	})
 	f.fill()
 	f.lane.Flip()
-	iv := f.s.Collector.Collect()
+	iv := f.s.Collector.Collect(func() {})
 	b.ReportAllocs()
 	b.ResetTimer()
 	n := 0

@@ -50,6 +50,7 @@ type Flusher struct {
 	plain  []*output // outputs without rules, which share their points
 	ruled  []*output
 	stats  stats
+	pace   pace
 
 	told    time.Time    // when a conflict was last logged
 	flushed atomic.Int64 // when the last flush ended, since begun
@@ -67,7 +68,8 @@ type output struct {
 
 // New returns a flusher; it starts nothing.
 func New(s Settings) *Flusher {
-	f := &Flusher{s: s, render: newRenderer(s.Config), begun: time.Now()}
+	f := &Flusher{s: s, begun: time.Now()}
+	f.render = newRenderer(s.Config, &f.pace)
 	names := make([]string, len(s.Targets))
 	for i := range s.Targets {
 		target := &s.Targets[i]
@@ -120,7 +122,8 @@ func (f *Flusher) flush(t tick) {
 	for _, lane := range f.s.Lanes {
 		lane.Flip()
 	}
-	iv := f.s.Collector.Collect()
+	f.pace.since = start
+	iv := f.s.Collector.Collect(f.pace.step)
 	f.s.Collector.MergeScopes(iv)
 	f.render.begin()
 	f.share(iv, t)
@@ -128,7 +131,10 @@ func (f *Flusher) flush(t tick) {
 		f.rewrite(o, iv, t)
 	}
 	f.s.Collector.Release(iv)
-	gaveBack := f.s.Collector.Expire(func(table int, do func()) { f.s.Lanes[table].WithLock(do) })
+	gaveBack := f.s.Collector.Expire(func(table int, do func()) {
+		f.s.Lanes[table].WithLock(do)
+		f.pace.step()
+	})
 
 	f.flushed.Store(int64(time.Since(f.begun)))
 	f.stats.flushes.Inc()

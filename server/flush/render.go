@@ -31,12 +31,13 @@ type column struct {
 // renderer makes points of series. It belongs to the flusher.
 type renderer struct {
 	columns []column
+	pace    *pace
 	names   map[string][]string // histogram name -> its names with suffixes, so that they are built once
 	spare   map[string][]string
 }
 
-func newRenderer(c Config) *renderer {
-	r := &renderer{names: map[string][]string{}, spare: map[string][]string{}}
+func newRenderer(c Config, pace *pace) *renderer {
+	r := &renderer{pace: pace, names: map[string][]string{}, spare: map[string][]string{}}
 	for _, name := range c.Aggregates {
 		typ := metric.GaugePoint
 		if name == "count" {
@@ -84,31 +85,51 @@ type rendered struct {
 func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {
 	meet := meeting{}
 	meet.list.room = iv.Counters.Len() + iv.Gauges.Len() + iv.Sets.Len() + len(r.columns)*iv.Histograms.Len() + iv.Timed.Len()
-	for s := range iv.Counters.All() {
-		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
-	}
-	for s := range iv.Gauges.All() {
-		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.GaugePoint}, s.Contested)
-	}
-	for s := range iv.Sets.All() {
-		size := float64(s.Sketch.Estimate())
-		meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: size, Type: metric.GaugePoint}, s.Contested)
-	}
-	for s := range iv.Histograms.All() {
-		names := r.histogramNames(s.Series.Name)
-		for j := range r.columns {
-			if emit != nil && !emit(s.Series, j) {
-				continue
-			}
-			if value, ok := r.columns[j].value(s.Digest); ok {
-				meet.add(metric.Point{Series: s.Series, Name: names[j], Value: value, Type: r.columns[j].typ}, s.Contested)
-			}
+	for page := range iv.Counters.Pages() {
+		for i := range page {
+			s := &page[i]
+			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
 		}
+		r.pace.step()
+	}
+	for page := range iv.Gauges.Pages() {
+		for i := range page {
+			s := &page[i]
+			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.GaugePoint}, s.Contested)
+		}
+		r.pace.step()
+	}
+	for page := range iv.Sets.Pages() {
+		for i := range page {
+			s := &page[i]
+			size := float64(s.Sketch.Estimate())
+			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: size, Type: metric.GaugePoint}, s.Contested)
+		}
+		r.pace.step()
+	}
+	for page := range iv.Histograms.Pages() {
+		for i := range page {
+			r.histogram(&meet, &page[i], emit)
+		}
+		r.pace.step()
 	}
 	for p := range iv.Timed.All() {
 		meet.list.add(*p)
 	}
 	return meet.rendered
+}
+
+// histogram makes the points of one histogram.
+func (r *renderer) histogram(meet *meeting, s *aggregate.HistogramState, emit func(s *metric.Series, column int) bool) {
+	names := r.histogramNames(s.Series.Name)
+	for j := range r.columns {
+		if emit != nil && !emit(s.Series, j) {
+			continue
+		}
+		if value, ok := r.columns[j].value(s.Digest); ok {
+			meet.add(metric.Point{Series: s.Series, Name: names[j], Value: value, Type: r.columns[j].typ}, s.Contested)
+		}
+	}
 }
 
 // meeting collects points and settles what happens where two have one name and one tag set. Only series that the interner marked can
