@@ -64,7 +64,7 @@ func valueContest() contest {
 func valueMap() map[string]any {
 	return map[string]any{
 		"user":    map[string]any{"id": "acct_1032D82eZvKYlo2C", "admin": false, "score": 0.75, "team": nil},
-		"request": map[string]any{"method": "POST", "path": "/v1/charges", "bytes": 1532.0, "took": 12.5},
+		"request": map[string]any{"method": "POST", "path": "/v1/charges", "bytes": 1532.0, "took": 12.5, "agent": "curl/8.9"},
 		"items":   []any{"card", "voucher", 3.0, true},
 		"message": "charge accepted",
 		"retries": 0.0,
@@ -86,6 +86,7 @@ func valueTree() *jsonappend.Tree {
 	t.Text("path", "/v1/charges")
 	t.Float64("bytes", 1532)
 	t.Float64("took", 12.5)
+	t.Text("agent", "curl/8.9")
 	t.End()
 	t.BeginList("items")
 	t.Text("", "card")
