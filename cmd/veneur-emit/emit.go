@@ -74,6 +74,8 @@ func (o *options) emit(ctx context.Context, s streams) error {
 	switch {
 	case o.stdin:
 		return o.emitLines(ctx, s)
+	case o.trees > 0:
+		return o.emitTrees(ctx, s)
 	case o.mode.chosen == modeEvent:
 		return o.sendPacket(ctx, o.eventPacket(), s)
 	case o.mode.chosen == modeCheck:

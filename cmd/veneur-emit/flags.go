@@ -17,6 +17,9 @@ type options struct {
 	gauge, count   number
 	timing         length
 
+	trees    int
+	treeRate number
+
 	event eventOptions
 	check checkOptions
 	span  spanOptions
@@ -65,6 +68,10 @@ func (o *options) flagSet() *flag.FlagSet {
 	f.Var(&o.timing, "timing", "report a timing of this `duration`, such as 5ms")
 	f.StringVar(&o.set, "set", "", "add this `member` to a set")
 	f.StringVar(&o.tag, "tag", "", "`tags` of whatever is sent, comma separated: service:web,canary")
+
+	f.IntVar(&o.trees, "tree", 0, "send this `number` of traces of a shop: spans of services that call each other, over SSF")
+	o.treeRate = defaultTreeRate
+	f.Var(&o.treeRate, "tree_rate", "`how many` of these traces to send a second")
 
 	e := &o.event
 	e.priority = words("normal", "low")
@@ -127,7 +134,9 @@ func parse(args, environ []string, stdout io.Writer) (*options, error) {
 	if !o.command && len(o.args) == 1 && o.args[0] == "-" {
 		o.stdin, o.args = true, nil
 	}
-	if o.ssf {
+	if o.given["tree"] {
+		o.ssf = true
+	} else if o.ssf {
 		if err := o.fromEnvironment(environ); err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	args := os.Args[1:]
 	to := os.Getenv(envStatsd)
-	if slices.Contains(args, "-ssf") {
+	if slices.Contains(args, "-ssf") || slices.Contains(args, "-tree") {
 		to = os.Getenv(envSSF)
 	}
 	if to != "" {

@@ -87,8 +87,8 @@ func TestReadmeExamples(t *testing.T) {
 		examples++
 		elsewhere += strings.Count(b.text, "-hostport")
 	}
-	require.Equal(t, 10, examples)
-	d.Await(4, "ingest.spans")
+	require.Equal(t, 11, examples)
+	d.Await(4+4*9, "ingest.spans")
 	records := d.stop()
 	require.Equal(t, map[string]float64{"a": float64(elsewhere), "page.views": 3}, justSums(records))
 

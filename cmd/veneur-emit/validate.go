@@ -49,6 +49,9 @@ func (o *options) validate(f *flag.FlagSet) error {
 	if o.stdin {
 		return o.validateStdin(f)
 	}
+	if o.given["tree"] || o.given["tree_rate"] {
+		return o.validateTree(f)
+	}
 	if err := o.inferMode(f); err != nil {
 		return err
 	}
@@ -69,6 +72,25 @@ func (o *options) validateStdin(f *flag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+func (o *options) validateTree(f *flag.FlagSet) (err error) {
+	f.Visit(func(fl *flag.Flag) {
+		if err == nil && about(fl.Name) != aboutSending && !slices.Contains([]string{"tree", "tree_rate", "ssf", "tag"}, fl.Name) {
+			err = fmt.Errorf("-%s says nothing about -tree, whose spans are all made up", fl.Name)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(o.args) > 0:
+		return o.unexpected()
+	case o.trees < 1:
+		return errors.New("-tree needs a number of traces, at least 1")
+	case o.treeRate < 0.01 || o.treeRate > 100_000:
+		return errors.New("-tree_rate is a number of traces a second, from 0.01 to 100000")
+	}
+	return nil
 }
 
 // inferMode takes the mode from the other flags where -mode does not say it, and refuses flags of another mode. Of an event or a check,
