@@ -132,4 +132,7 @@ func TestWrongOptions(t *testing.T) {
 	require.ErrorContains(t, err, "no backend")
 	_, err = trace.NewBackendClient(discard{}, trace.WithTLS(&tls.Config{}))
 	require.ErrorContains(t, err, "WithTLS")
+	c, err := trace.NewBackendClient(discard{}, nil, trace.WithService("a"), nil)
+	require.NoError(t, err, "an option that is nil changes nothing")
+	require.NoError(t, closeWithin(c, patience))
 }

@@ -62,3 +62,52 @@ func ExampleCounter() {
 		requests.Inc()
 	}
 }
+
+// Samples without a span.
+func ExampleClient_Report() {
+	client, err := trace.NewClient(trace.DefaultAddress)
+	if err != nil {
+		panic(err)
+	}
+	defer client.Close(context.Background())
+	_ = client.Report(
+		ssf.Gauge("queue.depth", 17, map[string]string{"queue": "mail"}),
+		ssf.Status("database", ssf.SSFSample_OK, nil, ssf.Message("answers")))
+}
+
+// What became of everything.
+func ExampleClient_Stats() {
+	client, err := trace.NewBackendClient(quiet{}, trace.WithMaxSpan(64))
+	if err != nil {
+		panic(err)
+	}
+	client.StartTrace("small").Finish()
+	large := client.StartTrace("large")
+	large.SetTag("text", "so long that the span does not fit into what it is allowed")
+	large.Finish()
+	if err := client.Flush(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	stats := client.Stats()
+	fmt.Println(stats.Recorded, "=", stats.Sent, "+", stats.Dropped[trace.ReasonTooLarge], "+", stats.Waiting)
+	_ = client.Close(context.Background())
+	// Output: 2 = 1 + 1 + 0
+}
+
+// quiet is a backend that does nothing.
+type quiet struct{}
+
+func (quiet) SendSync(context.Context, *ssf.SSFSpan) error { return nil }
+func (quiet) Close() error                                 { return nil }
+
+// A span is started before there is a client, and sent by the one that is there in the end.
+func ExampleSpan_ClientFinish() {
+	span := trace.StartTrace("start of the service")
+	client, err := trace.NewBackendClient(printer{}, trace.WithService("checkout"))
+	if err != nil {
+		panic(err)
+	}
+	span.ClientFinish(client)
+	_ = client.Close(context.Background())
+	// Output: start of the service of checkout, error false, tags 0, samples 0
+}

@@ -240,3 +240,22 @@ func TestStatisticsAsSamples(t *testing.T) {
 		require.Equal(t, "too_large", reason)
 	})
 }
+
+// What a client did last is in its last statistics, but for those themselves.
+func TestLastStatistics(t *testing.T) {
+	c, recorder := tracetest.New(t, trace.WithStatistics(), trace.WithFlushInterval(time.Hour))
+	c.StartTrace("span").Finish()
+	require.NoError(t, closeWithin(c, patience))
+	for _, name := range []string{"recorded_total", "sent_total", "flushes_total"} {
+		samples := tracetest.Samples(recorder.Sent(), "veneur.trace_client."+name)
+		require.Len(t, samples, 1)
+		require.InDelta(t, 1, samples[0].Value, 0, name)
+	}
+}
+
+func TestStatsAsText(t *testing.T) {
+	s := trace.Stats{Recorded: 14, Sent: 10, Waiting: 1, Bytes: 999, Flushes: 2, Reconnects: 1}
+	require.Equal(t, "recorded 14, sent 10, dropped 0, waiting 1, bytes 999, flushes 2, reconnects 1", s.String())
+	s.Dropped = map[trace.Reason]uint64{trace.ReasonTooLarge: 1, trace.ReasonFull: 2, trace.ReasonClosed: 0}
+	require.Equal(t, "recorded 14, sent 10, dropped 3 (full 2, too_large 1), waiting 1, bytes 999, flushes 2, reconnects 1", fmt.Sprint(s))
+}

@@ -85,7 +85,9 @@ var maxSpans = map[string][2]int{
 // apply returns all that is wrong with the options at once.
 func (o *options) apply(network string, opts []Option) error {
 	for _, opt := range opts {
-		opt(o)
+		if opt != nil {
+			opt(o)
+		}
 	}
 	limits := maxSpans[network]
 	if o.maxSpan == 0 {

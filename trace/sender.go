@@ -64,6 +64,11 @@ func (s *sender) pass(ctx context.Context, due, last bool) bool {
 		s.sweep()
 	}
 	if all || due && !now.Before(s.nextEmit) {
+		// First what is there already, so that the statistics are of it.
+		if !s.drain(ctx) {
+			s.putBack(flushers)
+			return false
+		}
 		s.nextEmit = now.Add(s.options.metricsInterval)
 		s.emit()
 	}

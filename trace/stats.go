@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Stats is what a client has done since it was made. It counts packets: a span with its samples is one, and so are samples that are
 // reported without a span, or several when they do not fit into one. In every Stats that a client returns,
 //
@@ -58,4 +63,20 @@ func (s Stats) Lost() (n uint64) {
 		n += v
 	}
 	return n
+}
+
+// String returns it as one line for a log, such as "recorded 12, sent 10, dropped 2 (full 2), waiting 0, …".
+func (s Stats) String() string {
+	var list []string
+	for _, reason := range reasons {
+		if n := s.Dropped[reason]; n > 0 {
+			list = append(list, fmt.Sprintf("%s %d", string(reason), n))
+		}
+	}
+	why := ""
+	if len(list) > 0 {
+		why = " (" + strings.Join(list, ", ") + ")"
+	}
+	return fmt.Sprintf("recorded %d, sent %d, dropped %d%s, waiting %d, bytes %d, flushes %d, reconnects %d",
+		s.Recorded, s.Sent, s.Lost(), why, s.Waiting, s.Bytes, s.Flushes, s.Reconnects)
 }
