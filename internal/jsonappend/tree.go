@@ -39,6 +39,7 @@ type Reason string
 // Error says what kind of thing was refused, and why.
 func (r Reason) Error() string { return "value: " + string(r) }
 
+// Why there is no tree, or no JSON of it.
 const (
 	// ReasonDepth: lists and maps nested deeper than the limit.
 	ReasonDepth Reason = "depth"

@@ -32,8 +32,10 @@ func TestDocuments(t *testing.T) {
 				Name: "GET /<a>", Service: "web", Error: true, Metrics: []ssf.SSFSample{*sample}, Tags: []ssf.Tag{{Key: "b", Value: "\x1b[1m"}, {Key: ".a", Value: "2"}, {Key: "b", Value: "\xff"}},
 			})
 		}, "{\"@timestamp\":\"2023-11-14T22:13:20.000000001Z\",\"duration\":1500000000,\"error\":true,\"id\":\"ffffffffffffffff\",\"indicator\":false,\"kind\":\"span\",\"name\":\"GET /<a>\",\"parent_id\":\"0000000000000003\",\"service\":\"web\",\"tags\":{\"_a\":\"2\",\"b\":\"\ufffd\"},\"trace_id\":\"00000000000000000020000000000001\"}"},
-		{"sample", func(dst []byte) ([]byte, error) { return e.AppendSample(dst, sample, 1) },
-			`{"@timestamp":"1970-01-01T00:00:00.000000001Z","kind":"sample","metric":"histogram","name":"took","sample_rate":0.1,"tags":{"_":"empty"},"unit":"ms","value":3.0}`},
+		{
+			"sample", func(dst []byte) ([]byte, error) { return e.AppendSample(dst, sample, 1) },
+			`{"@timestamp":"1970-01-01T00:00:00.000000001Z","kind":"sample","metric":"histogram","name":"took","sample_rate":0.1,"tags":{"_":"empty"},"unit":"ms","value":3.0}`,
+		},
 		{"status", func(dst []byte) ([]byte, error) {
 			return e.AppendSample(dst, &ssf.SSFSample{Metric: ssf.SSFSample_STATUS, Name: "db", Message: "down", Status: ssf.SSFSample_CRITICAL, Timestamp: -1}, 1)
 		}, `{"@timestamp":"1969-12-31T23:59:59.999999999Z","kind":"sample","message":"down","metric":"status","name":"db","status":"critical","tags":{},"timestamp":"1969-12-31T23:59:59.999999999Z","value":0.0}`},

@@ -40,6 +40,7 @@ type Reason string
 // Error says that it was a document and why there is none.
 func (r Reason) Error() string { return "document: " + string(r) }
 
+// Why there is no document.
 const (
 	// ReasonTime: a time outside of the years 0 to 9999.
 	ReasonTime Reason = "time"
