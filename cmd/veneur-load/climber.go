@@ -22,6 +22,8 @@ func usualScale() scale {
 const (
 	probes = 5
 
+	mostSenders = 4
+
 	// Intervals of daemons that shall not flush while they are probed, and must at the end.
 	rareFlush = 20 * time.Second // of very many series
 	noFlush   = time.Hour
@@ -59,7 +61,10 @@ func (c *climber) load() *load {
 	if c.bytes > 0 {
 		limits.messages = leastMessages
 	}
-	l := &load{senders: 1, batch: oneCall, duration: c.options.scale.probe}
+	l := &load{senders: 1, batch: oneCall, duration: c.options.scale.probe, wire: wire{gso: c.gso}}
+	if c.gso {
+		l.batch = maxBatch
+	}
 	if c.span != "" {
 		l.corpus = spanLoad{shapeOf(c.span), c.series, c.mix}.corpus(limits)
 	} else {
@@ -100,7 +105,7 @@ func (c *climber) search(ctx context.Context, l *load) (rate float64, free bool,
 	if _, err := probe(c.warm(l)); err != nil {
 		return 0, false, err
 	}
-	rate, free, err = search(probes, func(rate float64) (sentRate, gotRate float64, err error) {
+	rate, free, err = c.searchSenders(l, func(rate float64) (sentRate, gotRate float64, err error) {
 		m, err := probe(l.at(rate))
 		took := m.sent.took.Seconds()
 		return float64(m.sent.Messages) / took, float64(m.got.messages()) / took, err
@@ -109,6 +114,24 @@ func (c *climber) search(ctx context.Context, l *load) (rate float64, free bool,
 		return 0, false, err
 	}
 	return rate, free, c.checkSums(ctx, l, d, &total)
+}
+
+// searchSenders takes more senders as long as they are what holds the rate back and more of them are faster. It leaves their number in l.
+func (c *climber) searchSenders(l *load, probe func(rate float64) (sent, got float64, err error)) (rate float64, free bool, err error) {
+	rate, free, err = search(probes, probe)
+	for free && err == nil && l.senders < mostSenders {
+		l.senders *= 2
+		more, stillFree, err := search(probes, probe)
+		if err != nil {
+			return 0, false, err
+		}
+		if more <= rate {
+			l.senders /= 2
+			break
+		}
+		rate, free = more, stillFree
+	}
+	return rate, free, err
 }
 
 func (c *climber) checkSums(ctx context.Context, l *load, d *daemon, total *tally) error {
@@ -125,7 +148,7 @@ func (c *climber) checkSums(ctx context.Context, l *load, d *daemon, total *tall
 }
 
 func (c *climber) judge(l *load) *judge {
-	return &judge{corpus: l.corpus, mix: c.mix, mayDrop: l.wire.to.Network == "udp"}
+	return &judge{corpus: l.corpus, mix: c.mix, gso: l.wire.gso, mayDrop: l.wire.to.Network == "udp"}
 }
 
 // warm is a load that has every series once.
@@ -166,7 +189,7 @@ func (c *climber) confirm(ctx context.Context, l *load, rate float64, free bool)
 		}
 		c.problems = append(c.problems, m.problems...)
 		r := newReport(&m, "", "", "")
-		out = row{Name: c.name, Title: c.title, Series: c.series, Unit: c.unit(), Rate: r.Rate, Sender: free && try == 0, Lost: r.Lost}
+		out = row{Name: c.name, Title: c.title, Series: c.series, Unit: c.unit(), Senders: l.senders, Rate: r.Rate, Sender: free && try == 0, Lost: r.Lost}
 		if r.Daemon != nil {
 			out.PerMessage, out.RSSPeak = r.Daemon.PerMessage, r.Daemon.RSSPeak
 		}

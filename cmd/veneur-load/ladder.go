@@ -16,6 +16,7 @@ type rung struct {
 	bytes  int // of a datagram of lines; 0 is one line each
 	mix    mix
 	span   string // shape; "" is lines
+	gso    bool   // trains of datagrams
 	sink   bool   // for spans
 }
 
@@ -25,12 +26,13 @@ var (
 	onlyTimers   = mix{timer: 1}
 )
 
-// rungs are the loads of the ladder. All have three tags, one sender and one reader.
+// rungs are the loads of the ladder. All have three tags and one reader, and as few senders as it takes.
 func rungs() []rung {
 	return []rung{
 		{name: "single/1k", title: "1 line", series: 1_000, mix: onlyCounters},
 		{name: "single/100k", title: "1 line", series: 100_000, mix: onlyCounters},
 		{name: "single/1M", title: "1 line", series: 1_000_000, mix: onlyCounters},
+		{name: "gso/1k", title: "1 line, 64 of them handed to the kernel as one (GSO)", series: 1_000, mix: onlyCounters, gso: true},
 		{name: "1400/1k", title: "1,400 B", series: 1_000, bytes: 1400, mix: onlyCounters},
 		{name: "1400/100k", title: "1,400 B", series: 100_000, bytes: 1400, mix: onlyCounters},
 		{name: "1400/1M", title: "1,400 B", series: 1_000_000, bytes: 1400, mix: onlyCounters},
@@ -52,6 +54,7 @@ type row struct {
 	Title      string  `json:"title"`
 	Series     int     `json:"series"`
 	Unit       string  `json:"unit"` // of messages
+	Senders    int     `json:"senders"`
 	Rate       float64 `json:"messages_per_second"`
 	Sender     bool    `json:"sender_bound"` // the daemon lost nothing at the fastest that was sent
 	Lost       uint64  `json:"lost_messages"`

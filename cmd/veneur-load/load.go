@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"time"
 )
@@ -85,7 +84,7 @@ func (l *load) all(ctx context.Context, senders []*sender) (sent, error) {
 }
 
 // interrupt ends waits of the connection when ctx is done or the time is over.
-func interrupt(ctx context.Context, conn net.Conn, limit time.Duration) (stop func() bool) {
-	_ = conn.SetWriteDeadline(time.Now().Add(limit)) // it fails only on a closed one
+func interrupt(ctx context.Context, conn connection, limit time.Duration) (stop func() bool) {
+	_ = conn.SetWriteDeadline(time.Now().Add(limit)) // it fails only on a closed one, and on one that never waits
 	return context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Unix(1, 0)) })
 }

@@ -21,6 +21,7 @@ const (
 type datagrams struct {
 	raw      syscall.RawConn
 	gso      bool
+	flags    uintptr
 	messages [maxMessages]unix.Mmsghdr
 	vectors  [maxMessages]unix.Iovec
 	control  [maxMessages][controlWords]uint64 // in words, so that headers in it are aligned
@@ -35,12 +36,28 @@ type datagrams struct {
 // controlWords is room for one control message with a number of 16 bits.
 const controlWords = (unix.SizeofCmsghdr + 8) / 8
 
-func newDatagrams(conn net.Conn, gso bool) (transport, error) {
-	raw, err := conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		return nil, err
+// newDatagrams returns what to send over instead of conn, which it closes where that is something else.
+func newDatagrams(conn net.Conn, gso bool) (connection, transport, error) {
+	d := &datagrams{gso: gso, flags: unix.MSG_DONTWAIT}
+	var used interface {
+		connection
+		syscall.Conn
 	}
-	d := &datagrams{raw: raw, gso: gso}
+	switch c := conn.(type) {
+	case *net.UDPConn:
+		file, err := alone(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		used, d.flags = file, 0
+	case *net.UnixConn:
+		used = c
+	}
+	raw, err := used.SyscallConn()
+	if err != nil {
+		return nil, nil, err
+	}
+	d.raw = raw
 	for i := range d.messages {
 		d.messages[i].Hdr.Iov = &d.vectors[i]
 		d.messages[i].Hdr.SetIovlen(1)
@@ -49,7 +66,28 @@ func newDatagrams(conn net.Conn, gso bool) (transport, error) {
 		header.SetLen(unix.CmsgLen(2))
 	}
 	d.writer = d.sendNow
-	return d, nil
+	return used, d, nil
+}
+
+// alone takes the socket out of the runtime's poller and closes conn. The poller was woken up for each datagram that left the send buffer,
+// for nothing: UDP waits for nobody. By a profile that was a fifth of what sending took.
+func alone(conn *net.UDPConn) (*os.File, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	if errControl := raw.Control(func(old uintptr) {
+		if fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0); err == nil {
+			err = unix.SetNonblock(fd, false)
+		}
+	}); errControl != nil {
+		return nil, errControl
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return os.NewFile(uintptr(fd), "udp"), conn.Close()
 }
 
 func (d *datagrams) send(c *corpus, first, n int) (int, error) {
@@ -112,10 +150,10 @@ func train(c *corpus, first, n int) int {
 	return min(n, maxSegments)
 }
 
-// sendNow makes the call and reports false when there is no room for a single message.
+// sendNow makes the call and reports false when there is no room for a single message, unless the call itself waits for it.
 func (d *datagrams) sendNow(fd uintptr) bool {
 	for {
-		n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&d.messages[0])), uintptr(d.filled), unix.MSG_DONTWAIT, 0, 0)
+		n, _, errno := unix.Syscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&d.messages[0])), uintptr(d.filled), d.flags, 0, 0)
 		switch errno {
 		case 0:
 			d.sent, d.errno = int(n), 0

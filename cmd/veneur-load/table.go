@@ -17,7 +17,7 @@ const (
 // markdown writes the table.
 func (l *ladder) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, revision %s, on %s. The daemon has one reader and shares the cores with its sender.\n\n", l.Date,
+	fmt.Fprintf(&b, "%s, revision %s, on %s. The daemon has one reader and shares the cores with its senders.\n\n", l.Date,
 		shortRevision(l.Revision), l.Machine)
 	b.WriteString("| a datagram | series | loss-free, messages/s | held back by | CPU s a million messages | peak RSS | totals |\n")
 	b.WriteString("|---|--:|--:|---|--:|--:|---|\n")
@@ -45,10 +45,16 @@ func (r *row) rate() string {
 }
 
 func (r *row) limit() string {
-	if r.Sender {
+	switch {
+	case r.Sender && r.Senders > 1:
+		return fmt.Sprintf("%d senders", r.Senders)
+	case r.Sender:
 		return "sender"
+	case r.Senders > 1:
+		return fmt.Sprintf("daemon, of %d senders", r.Senders)
+	default:
+		return "daemon"
 	}
-	return "daemon"
 }
 
 func (r *row) totals() string {

@@ -45,16 +45,20 @@ func TestTable(t *testing.T) {
 		Machine: "CPU, 2 cores, Linux 6.1", Date: "2026-11-30", Revision: "0123456789abcdef0123+dirty",
 		Rows: []row{
 			{Title: "1 line", Series: 1_000_000, Rate: 1234567.8, PerMessage: 0.12345, RSSPeak: 70_400_000},
-			{Title: "SSF", Series: 1000, Rate: 99.9, Sender: true, Lost: 1500, Problems: verdict{"a", "b"}},
+			{Title: "8 KiB", Series: 1000, Senders: 2, Rate: 1000},
+			{Title: "1 line", Series: 1000, Senders: 4, Rate: 1000, Sender: true},
+			{Title: "SSF", Series: 1000, Senders: 1, Rate: 99.9, Sender: true, Lost: 1500, Problems: verdict{"a", "b"}},
 		},
 		Stalls: &stalls{Flushes: 2, InFlush: 1.5, Otherwise: 0.7, Machine: 0.3}, StallRate: 500_000,
 		Skipped: []string{"x", "y"},
 	}
-	require.Equal(t, `2026-11-30, revision 0123456789ab with changes, on CPU, 2 cores, Linux 6.1. The daemon has one reader and shares the cores with its sender.
+	require.Equal(t, `2026-11-30, revision 0123456789ab with changes, on CPU, 2 cores, Linux 6.1. The daemon has one reader and shares the cores with its senders.
 
 | a datagram | series | loss-free, messages/s | held back by | CPU s a million messages | peak RSS | totals |
 |---|--:|--:|---|--:|--:|---|
 | 1 line | 1,000,000 | 1,234,567 | daemon | 0.123 | 70 MB | exact |
+| 8 KiB | 1,000 | 1,000 | daemon, of 2 senders | – | – | exact |
+| 1 line | 1,000 | 1,000 | 4 senders | – | – | exact |
 | SSF | 1,000 | 99, of which 1,500 lost | sender | – | – | **wrong**: a; b |
 
 The longest time that the daemon did not read, at 500,000 lines/s of 1 M series over a unix datagram socket: **1.50 ms** during 2 flushes, **0.70 ms** otherwise. The machine made the sender itself wait for 0.30 ms.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 	"time"
@@ -26,8 +27,14 @@ type wire struct {
 	buffer int
 }
 
+// connection is what a sender sends over.
+type connection interface {
+	io.Closer
+	SetWriteDeadline(t time.Time) error
+}
+
 // open connects. Who calls it closes the connection; the transport needs nothing else.
-func (w wire) open(ctx context.Context) (net.Conn, transport, error) {
+func (w wire) open(ctx context.Context) (connection, transport, error) {
 	var d net.Dialer
 	network, address := w.to.NetAddress()
 	conn, err := d.DialContext(ctx, network, address)
@@ -37,15 +44,16 @@ func (w wire) open(ctx context.Context) (net.Conn, transport, error) {
 	if sized, ok := conn.(interface{ SetWriteBuffer(bytes int) error }); ok && w.buffer > 0 {
 		err = sized.SetWriteBuffer(w.buffer)
 	}
+	var used connection = conn
 	var out transport = stream{conn}
 	if isDatagram(w.to) && err == nil {
-		out, err = newDatagrams(conn, w.gso)
+		used, out, err = newDatagrams(conn, w.gso)
 	}
 	if err != nil {
 		_ = conn.Close()
 		return nil, nil, explain(w.to, err)
 	}
-	return conn, out, nil
+	return used, out, nil
 }
 
 func isDatagram(a protocol.Address) bool { return a.Network == "udp" || a.Network == "unixgram" }
