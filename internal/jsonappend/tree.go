@@ -43,6 +43,8 @@ func (r Reason) Error() string { return "value: " + string(r) }
 const (
 	// ReasonDepth: lists and maps nested deeper than the limit.
 	ReasonDepth Reason = "depth"
+	// ReasonElements: more than 262,144 values.
+	ReasonElements Reason = "elements"
 	// ReasonTime: an instant outside of the years 0 to 9999.
 	ReasonTime Reason = "time"
 	// ReasonShape: a list or map that has not ended, or an end too many, or a second outermost value.
@@ -78,7 +80,11 @@ type node struct {
 	sub  uint32 // nanoseconds of an instant
 }
 
-const maxKeptNodes = 1 << 14
+const (
+	maxKeptNodes = 1 << 14
+	// maxNodes bounds a tree. Without it the two bytes of an empty value would cost fifty of memory, and a message of 16 MiB half a gigabyte.
+	maxNodes = 1 << 18
+)
 
 // Reset makes the tree null, and ends the lease of what was put in. What one huge tree has grown is let go.
 func (t *Tree) Reset() {
@@ -91,6 +97,10 @@ func (t *Tree) Reset() {
 func (t *Tree) add(n node) {
 	if len(t.open) == 0 && len(t.nodes) > 0 {
 		t.fail(ReasonShape)
+		return
+	}
+	if len(t.nodes) >= maxNodes {
+		t.fail(ReasonElements)
 		return
 	}
 	n.next = int32(len(t.nodes) + 1)

@@ -202,6 +202,8 @@ func TestTree(t *testing.T) {
 		}, `{"c":[null]}`, Counts{DuplicateKeys: 1, NonFinite: 3}},
 		{"millis", Style{Times: EpochMillis}, func(t *Tree) { t.Time("", -1, 999_999_999) }, `-1`, Counts{}},
 		{"text that is cut", Style{MaxText: 3}, func(t *Tree) { t.Text("", "aéb") }, `"aé"`, Counts{CutTexts: 1}},
+		{"bytes that are cut", Style{MaxText: 7}, func(t *Tree) { t.Bytes("", []byte("abcd")) }, `"YWJj"`, Counts{CutTexts: 1}},
+		{"bytes that are not", Style{MaxText: 4}, func(t *Tree) { t.Bytes("", []byte("abc")) }, `"YWJj"`, Counts{}},
 		{"html", Style{Escapes: EscapeHTML}, func(t *Tree) { t.Text("", "<") }, `"\u003c"`, Counts{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -217,6 +219,7 @@ func TestTree(t *testing.T) {
 }
 
 func TestTreesThatAreRefused(t *testing.T) {
+	test := t
 	nest := func(n int) func(*Tree) {
 		return func(t *Tree) {
 			for range n {
@@ -241,6 +244,16 @@ func TestTreesThatAreRefused(t *testing.T) {
 		{"after the year 9999", 0, func(t *Tree) { t.Time("", lastSecond+1, 0) }, ReasonTime},
 		{"by nanoseconds", 0, func(t *Tree) { t.Time("", lastSecond, nanosPerSecond) }, ReasonTime},
 		{"before the year 0", 0, func(t *Tree) { t.Time("", firstSecond, -1) }, ReasonTime},
+		{"too many values", 0, func(t *Tree) {
+			t.BeginList("")
+			for range maxNodes {
+				t.Null("")
+			}
+			t.End()
+		}, ReasonElements},
+		{"too many values on the wire", 0, func(t *Tree) {
+			require.Equal(test, ReasonElements, t.AnyValue("", message(nil, 5, []byte(strings.Repeat("\x0a\x00", maxNodes)))))
+		}, ReasonElements},
 		{"not ended", 0, func(t *Tree) { t.BeginMap("") }, ReasonShape},
 		{"an end too many", 0, func(t *Tree) { t.End() }, ReasonShape},
 		{"two outermost values", 0, func(t *Tree) { t.Int("", 1); t.Int("", 2) }, ReasonShape},

@@ -40,7 +40,7 @@ func (w *Writer) node(dst []byte, nodes []node, i int) []byte {
 	case kindText:
 		return w.Text(dst, n.text)
 	case kindBytes:
-		return Bytes(dst, unsafe.Slice(unsafe.StringData(n.text), len(n.text)))
+		return w.Bytes(dst, unsafe.Slice(unsafe.StringData(n.text), len(n.text)))
 	case kindTime:
 		dst, _ = w.Time(dst, int64(n.bits), int64(n.sub))
 		return dst

@@ -5,7 +5,7 @@ type Style struct {
 	Floats  Floats
 	Times   Times
 	Escapes Escapes
-	// MaxText is how many bytes of a string value are written, see Cut; 0 is any number.
+	// MaxText is how many bytes of a string value are written, see Cut, those of base64 included; 0 is any number.
 	MaxText int
 	// Keys are the rules for keys that strangers have chosen. Fields of a document's own are none.
 	Keys Keys
@@ -66,6 +66,15 @@ func (w *Writer) Text(dst []byte, s string) []byte {
 		return StringEscaped(dst, s, w.Escapes)
 	}
 	return String(dst, s)
+}
+
+// Bytes appends a string value in base64. What is cut is cut where the base64 of the rest is still one.
+func (w *Writer) Bytes(dst, b []byte) []byte {
+	if most := w.MaxText / 4 * 3; w.MaxText > 0 && len(b) > most {
+		b = b[:most]
+		w.Counts.CutTexts++
+	}
+	return Bytes(dst, b)
 }
 
 // Float64 appends a number; of what is not finite, which is counted, nothing is appended and ok is false.

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/veneurd/veneur/internal/jsonappend"
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks/jsondoc"
 	"github.com/veneurd/veneur/ssf"
 )
@@ -137,4 +141,47 @@ func (c contest) bench(b *testing.B) {
 			c.stdlib.write(b)
 		}
 	})
+}
+
+// BenchmarkDocuments has what stands in no contest: the options of a sink, and the other documents.
+func BenchmarkDocuments(b *testing.B) {
+	o := jsondoc.DefaultOptions()
+	o.Keys.Reserved = []string{"ssf.indicator", "ssf.root_start_timestamp"}
+	o.MaxText = 1024
+	e := jsondoc.New(o)
+	s, end := typical(), time.Unix(1_700_000_000, 0)
+	series := &metric.Series{Tags: []string{"env:prod", "route:/api/v1/x", "status:200"}}
+	point := &metric.Point{Series: series, Name: "http.requests", Value: 12345}
+	event := &metric.Event{Title: "deployed", Text: "version 3\nby me", Time: 1_700_000_000, AlertType: "info", Priority: "normal", Tags: series.Tags}
+	list := &structpb.Struct{}
+	require.NoError(b, list.UnmarshalJSON([]byte(ofStdlib(b, valueMap()))))
+	message, err := proto.Marshal(list)
+	require.NoError(b, err)
+	var tree jsonappend.Tree
+	for _, tt := range []struct {
+		name  string
+		write func(dst []byte) ([]byte, error)
+	}{
+		{"span with keys for Elasticsearch", func(dst []byte) ([]byte, error) { return e.AppendSpan(dst, s) }},
+		{"sample", func(dst []byte) ([]byte, error) { return e.AppendSample(dst, &s.Metrics[0], 5) }},
+		{"point with 3 tags", func(dst []byte) ([]byte, error) { return e.AppendPoint(dst, point, end, 10*time.Second) }},
+		{"event with 3 tags", func(dst []byte) ([]byte, error) { return e.AppendEvent(dst, event) }},
+		{"google.protobuf.Struct from the wire", func(dst []byte) ([]byte, error) {
+			tree.Reset()
+			if err := tree.Struct("", message); err != nil {
+				return dst, err
+			}
+			return e.Tree(dst, &tree)
+		}},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			buf, err := tt.write(nil)
+			require.NoError(b, err)
+			b.SetBytes(int64(len(buf)))
+			b.ReportAllocs()
+			for b.Loop() {
+				buf, _ = tt.write(buf[:0])
+			}
+		})
+	}
 }
