@@ -1,6 +1,7 @@
 package server
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/all"
 	"github.com/veneurd/veneur/sinks/delivery"
+	"github.com/veneurd/veneur/sinks/diskqueue"
 )
 
 // outputs is every sink of a configuration with its delivery.
@@ -34,7 +36,30 @@ func buildSinks(c *Config, d Deps) (outputs, error) {
 			faults.AddIn(config.Index("span_sinks", i), err)
 		}
 	}
+	directories(c, &faults)
 	return o, faults.Err()
+}
+
+// directories reports queues on disk that would share one.
+func directories(c *Config, faults *config.Faults) {
+	owners := map[string]string{}
+	check := func(path string, q *diskqueue.Config) {
+		if !q.On() {
+			return
+		}
+		dir := filepath.Clean(q.Path)
+		if owner, taken := owners[dir]; taken {
+			faults.Add(config.Join(path, "disk_queue.path"), "%q is that of %s already", q.Path, owner)
+			return
+		}
+		owners[dir] = path
+	}
+	for i := range c.MetricSinks {
+		check(config.Index("metric_sinks", i), &c.MetricSinks[i].Delivery.DiskQueue)
+	}
+	for i := range c.SpanSinks {
+		check(config.Index("span_sinks", i), &c.SpanSinks[i].Delivery.DiskQueue)
+	}
 }
 
 func (o *outputs) addMetricSink(c *Config, s *MetricSinkConfig, d Deps) error {

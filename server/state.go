@@ -16,7 +16,8 @@ const (
 
 func (s *state) set(v int32) { s.v.Store(v) }
 
-// Ready says what /ready says: whether the daemon takes what is sent to it, and which sinks fail; those do not make it less ready.
+// Ready says what /ready says: whether the daemon takes what is sent to it, and which sinks fail and
+// what waits on disk; that does not make it less ready.
 func (s *Server) Ready() (ok bool, body string) {
 	switch s.state.v.Load() {
 	case starting:
@@ -27,14 +28,27 @@ func (s *Server) Ready() (ok bool, body string) {
 	var b strings.Builder
 	b.WriteString("ready")
 	for _, d := range s.sinks.metrics {
-		if why, failing := d.Failing(); failing {
-			b.WriteString("\nmetric sink " + d.Name() + ": " + why)
-		}
+		writeSink(&b, "metric sink", d)
 	}
 	for _, d := range s.sinks.spans {
-		if why, failing := d.Failing(); failing {
-			b.WriteString("\nspan sink " + d.Name() + ": " + why)
-		}
+		writeSink(&b, "span sink", d)
 	}
 	return true, b.String()
+}
+
+// told is what a delivery can say of itself.
+type told interface {
+	Name() string
+	Failing() (string, bool)
+	Stored() (string, bool)
+}
+
+// writeSink writes a line for what is wrong with a sink, and one for what it has on disk.
+func writeSink(b *strings.Builder, sort string, d told) {
+	if why, failing := d.Failing(); failing {
+		b.WriteString("\n" + sort + " " + d.Name() + ": " + why)
+	}
+	if what, stored := d.Stored(); stored {
+		b.WriteString("\n" + sort + " " + d.Name() + ": " + what)
+	}
 }

@@ -15,7 +15,7 @@ var layers = []struct {
 	may string
 }{
 	{"cmd/*", "cmd/* server/... sinks/... trace/... protocol/... ssf internal/..."},
-	{"server", "server/* sinks sinks/all sinks/delivery protocol/... ssf internal/..."},
+	{"server", "server/* sinks sinks/all sinks/delivery sinks/diskqueue protocol/... ssf internal/..."},
 	{"server/servertest", "server/... sinks/... trace/... protocol/... ssf internal/..."},
 	{"server/sketch/...", "server/sketch/* protocol/... internal/..."},
 	{"server/*", "server/* sinks sinks/all sinks/delivery protocol/... ssf internal/..."},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/veneurd/veneur/sinks"
+	"github.com/veneurd/veneur/sinks/diskqueue"
 	"github.com/veneurd/veneur/ssf"
 )
 
@@ -18,6 +19,8 @@ type cargo interface {
 	// place returns where in that order an item stands, or -1.
 	place(list sinks.List, index int) int
 	send(ctx context.Context) error
+	// encode returns what a record on disk holds of it, valid until the encoder's next use.
+	encode(e *diskqueue.Encoder) []byte
 }
 
 // batch is cargo for a metric sink.
@@ -40,6 +43,8 @@ func (b batch) part(from, to int) cargo {
 	}
 	return batch{chunk(whole, from, to), b.sink, nil}
 }
+
+func (b batch) encode(e *diskqueue.Encoder) []byte { return e.Batch(b.Batch) }
 
 func (b batch) send(ctx context.Context) error { return b.sink.Send(ctx, b.Batch) }
 
@@ -84,6 +89,8 @@ type spanList struct {
 func (l *spanList) len() int { return len(l.spans) }
 
 func (l *spanList) part(from, to int) cargo { return &spanList{l.spans[from:to:to], l.sink} }
+
+func (l *spanList) encode(e *diskqueue.Encoder) []byte { return e.Spans(l.spans) }
 
 func (l *spanList) send(ctx context.Context) error {
 	return l.sink.SendSpans(ctx, l.spans[:len(l.spans):len(l.spans)])

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/veneurd/veneur/internal/config"
+	"github.com/veneurd/veneur/sinks/diskqueue"
 )
 
 // Config is how a metric sink's data is delivered.
@@ -29,7 +30,7 @@ type SpanConfig struct {
 // Common is what metric and span sinks have in common. Sizes in bytes are of items in memory, estimated; encoded, before
 // compression, items are seldom larger.
 type Common struct {
-	// QueueItems bounds what waits for the sink, what is being sent included. When it is full the oldest goes first, counted as
+	// QueueItems bounds what waits for the sink in memory, what is being sent included. When it is full the oldest goes first, counted as
 	// overflow; the newest interval is always taken.
 	QueueItems int `yaml:"queue_items"`
 	// QueueBytes bounds the same by the memory that it holds, estimated: an item counts with its structure, texts and tags.
@@ -53,6 +54,8 @@ type Common struct {
 	RetryInitial time.Duration `yaml:"retry_initial"`
 	// RetryMax is where the bound stops doubling.
 	RetryMax time.Duration `yaml:"retry_max"`
+	// DiskQueue keeps what waits on disk, where it outlives the daemon.
+	DiskQueue diskqueue.Config `yaml:"disk_queue"`
 }
 
 // DefaultConfig returns the defaults of a metric sink: half a million items or 128 MiB queued, ten minutes of trying.
@@ -66,6 +69,7 @@ func DefaultConfig() Config {
 		ExpireAfter:  10 * time.Minute,
 		RetryInitial: 100 * time.Millisecond,
 		RetryMax:     time.Minute,
+		DiskQueue:    diskqueue.DefaultConfig(),
 	}}
 }
 
@@ -117,5 +121,9 @@ func (c *Common) validate(faults *config.Faults) {
 	}
 	if c.RetryMax < c.RetryInitial {
 		faults.Add("retry_max", "%s is less than retry_initial, which is %s", c.RetryMax, c.RetryInitial)
+	}
+	faults.AddIn("disk_queue", c.DiskQueue.Validate())
+	if c.DiskQueue.On() && c.DiskQueue.MaxAge < c.Timeout {
+		faults.Add("disk_queue.max_age", "%s is less than timeout, which is %s", c.DiskQueue.MaxAge, c.Timeout)
 	}
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type core struct {
 	log    logrus.FieldLogger
 
 	queue    queue
+	disk     *disk // nil when what waits is in memory only
 	health   health
 	attempts attempts
 	refusals map[sinks.Reason]*telemetry.Metric
@@ -33,7 +35,7 @@ type core struct {
 	}
 }
 
-func newCore(sink any, signal string, cfg Common, linger time.Duration, s Settings) *core {
+func newCore(sink any, signal string, cfg Common, linger time.Duration, s Settings, decode decoder) *core {
 	cfg.Timeout = min(cfg.Timeout, max(s.Interval, time.Second))
 	c := &core{
 		name:   s.Name,
@@ -43,6 +45,9 @@ func newCore(sink any, signal string, cfg Common, linger time.Duration, s Settin
 		drain:  s.DrainTimeout,
 		log:    s.Log,
 		queue:  newQueue(cfg, linger),
+	}
+	if cfg.DiskQueue.On() {
+		c.disk = newDisk(c, decode, s)
 	}
 	c.register(s.Telemetry)
 	return c
@@ -61,14 +66,19 @@ func (c *core) Ledger() Ledger { return c.queue.read() }
 // its own Run ended. The text is one short line.
 func (c *core) Failing() (string, bool) { return c.health.failing() }
 
-// Start calls the sink's Start, when it has one.
+// Start opens the queue on disk, when there is one, and calls the sink's Start, when it has one.
 func (c *core) Start(ctx context.Context) error {
+	if c.disk != nil {
+		if err := c.disk.open(); err != nil {
+			return fmt.Errorf("sink %s: disk_queue: %w", c.name, err)
+		}
+	}
 	starter, ok := c.sink.(lifecycle.Starter)
 	if !ok {
 		return nil
 	}
 	if err := guard(func() error { return starter.Start(ctx) }); err != nil {
-		return fmt.Errorf("sink %s: %w", c.name, err)
+		return fmt.Errorf("sink %s: %w", c.name, errors.Join(err, c.disk.close()))
 	}
 	return nil
 }
@@ -82,7 +92,7 @@ func (c *core) Close() error {
 		return nil
 	}
 	c.queue.end()
-	return c.closeSink()
+	return errors.Join(c.closeSink(), c.disk.close())
 }
 
 func (c *core) closeSink() error {

@@ -15,7 +15,8 @@ type Settings struct {
 	Interval  time.Duration // the daemon's; see Common.Timeout
 	Log       logrus.FieldLogger
 	Telemetry *telemetry.Registry
-	// DrainTimeout is for how long, once told to stop, Run goes on sending what waits; 0 expires it at once. Run returns at most
+	// DrainTimeout is for how long, once told to stop, Run goes on sending what waits; 0 expires it at once, and leaves it on disk where it
+	// is there. Run returns at most
 	// three seconds after that, whatever the sink does.
 	DrainTimeout time.Duration
 }
@@ -33,7 +34,7 @@ type Delivery struct {
 // New wraps a sink. The configuration must be valid. Nothing is opened or started.
 func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 	d := &Delivery{
-		core:     newCore(sink, "points", cfg.Common, 0, s),
+		core:     newCore(sink, "points", cfg.Common, 0, s, decodeBatch(sink)),
 		sink:     sink,
 		filter:   filter{cfg.MaxNameLength, cfg.MaxTagLength, cfg.MaxTags},
 		filtered: filteredBy(s),

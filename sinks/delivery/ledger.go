@@ -9,9 +9,11 @@ type Ledger struct {
 	Filtered uint64
 	Overflow uint64
 	Expired  uint64
-	Waiting  uint64 // queued or being sent
+	Waiting  uint64 // queued or being sent, on disk included
 
 	Existing     uint64 // of those sent: the backend had them already
+	Replayed     uint64 // of those offered: an earlier process had left them on disk
+	Stored       uint64 // of those waiting: on disk, where they stay when Run ends
 	WaitingBytes uint64 // the memory of what waits, estimated; an interval counts whole until its last chunk is settled
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/sirupsen/logrus"
 	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/protocol/metric"
@@ -16,8 +15,6 @@ import (
 	"github.com/veneurd/veneur/sinks/delivery"
 	"github.com/veneurd/veneur/sinks/sinktest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	interval = 10 * time.Second

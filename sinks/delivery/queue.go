@@ -13,13 +13,16 @@ type queue struct {
 	limits Common
 	linger time.Duration
 	wake   chan struct{} // holds a token when the worker should look again
+	toDisk chan struct{} // the same for what writes to disk; nil without a disk
 
-	mu      sync.Mutex
-	ledger  Ledger
-	parcels []*parcel // oldest first
-	open    *parcel   // the last of them, while spans may still be added
-	current *parcel   // taken by the worker, not yet done
-	ended   bool      // nobody will take anything any more
+	mu       sync.Mutex
+	ledger   Ledger
+	parcels  []*parcel // oldest first; in memory
+	open     *parcel   // the last of them, while spans may still be added
+	current  *parcel   // taken by the worker, not yet done
+	moving   *parcel   // taken by what writes to disk, not yet all there
+	diskFull bool      // the disk takes nothing now: the worker sends from memory
+	ended    bool      // nobody will take anything any more
 }
 
 // parcel is what is queued and dropped as a whole: an interval for metrics, a chunkful for spans.
@@ -29,11 +32,17 @@ type parcel struct {
 	cuts         []int // where its chunks end, ascending; the last one is items; nil is one chunk
 	cargo        cargo
 
-	settled int // of items; under the queue's lock
+	settled int  // of items, or moved to disk; under the queue's lock
+	moved   int  // of items: the first so many are on disk
+	stored  bool // it comes from disk, where all of it still is
 }
 
 func newQueue(limits Common, linger time.Duration) queue {
-	return queue{limits: limits, linger: linger, wake: make(chan struct{}, 1)}
+	var toDisk chan struct{}
+	if limits.DiskQueue.On() {
+		toDisk = make(chan struct{}, 1)
+	}
+	return queue{limits: limits, linger: linger, wake: make(chan struct{}, 1), toDisk: toDisk}
 }
 
 // push takes a parcel in, making room for it; nil when the filter left nothing.
@@ -65,7 +74,7 @@ func (q *queue) enter(items, bytes int) bool {
 // makeRoom drops the oldest parcels until the limits hold or only the newest is left.
 func (q *queue) makeRoom() {
 	for len(q.parcels) > 1 &&
-		(q.ledger.Waiting > uint64(q.limits.QueueItems) || q.ledger.WaitingBytes > uint64(q.limits.QueueBytes)) {
+		(q.ledger.Waiting-q.ledger.Stored > uint64(q.limits.QueueItems) || q.ledger.WaitingBytes > uint64(q.limits.QueueBytes)) {
 		q.finish(q.pop(), overflow)
 	}
 }
@@ -77,11 +86,21 @@ func (q *queue) pop() *parcel {
 	return p
 }
 
-// take gives the oldest parcel to the worker when it is ripe. Otherwise it returns after how long to look again, 0 for when woken.
-// Closed parcels are ripe at once; an open one when it has lingered, or at once when draining.
-func (q *queue) take(draining bool) (*parcel, time.Duration) {
+// take gives the oldest parcel to the worker when it is ripe. Otherwise it returns after how long to look again, 0 for when woken. With
+// a disk the worker gets parcels from there, and from memory only while the disk takes none.
+func (q *queue) take(draining bool) (p *parcel, after time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.toDisk != nil && (!q.diskFull || q.moving != nil) {
+		return nil, 0
+	}
+	p, after = q.ripe(draining)
+	q.current = p
+	return p, after
+}
+
+// ripe takes the oldest parcel out when it is ripe: closed parcels at once, an open one when it has lingered, or at once when draining.
+func (q *queue) ripe(draining bool) (*parcel, time.Duration) {
 	if len(q.parcels) == 0 {
 		return nil, 0
 	}
@@ -91,8 +110,7 @@ func (q *queue) take(draining bool) (*parcel, time.Duration) {
 		}
 		q.open = nil
 	}
-	q.current = q.pop()
-	return q.current, 0
+	return q.pop(), 0
 }
 
 // settle notes what became of n items of the parcel that the worker has. It returns false when Run has given the worker up: its parcel
@@ -105,6 +123,9 @@ func (q *queue) settle(p *parcel, n int, o outcome) bool {
 		return false
 	}
 	p.settled += n
+	if p.stored {
+		q.ledger.Stored -= uint64(n)
+	}
 	q.ledger.settle(n, o)
 	return true
 }
@@ -122,20 +143,26 @@ func (q *queue) done(p *parcel) {
 }
 
 func (q *queue) finish(p *parcel, o outcome) {
-	q.ledger.settle(p.items-p.settled, o)
+	left := p.items - p.settled
+	if p.stored {
+		q.ledger.Stored -= uint64(left)
+	}
+	q.ledger.settle(left, o)
 	q.ledger.WaitingBytes -= uint64(p.bytes)
 	p.settled = p.items
 }
 
-// end expires everything that waits, now and in future.
+// end expires everything that waits in memory, now and in future. What is on disk stays there.
 func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.check()
-	if q.current != nil {
-		q.finish(q.current, expired)
-		q.current = nil
+	for _, p := range []*parcel{q.current, q.moving} {
+		if p != nil && !p.stored {
+			q.finish(p, expired)
+		}
 	}
+	q.current, q.moving = nil, nil
 	for len(q.parcels) > 0 {
 		q.finish(q.pop(), expired)
 	}
@@ -147,6 +174,10 @@ func (q *queue) end() {
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
+	default:
+	}
+	select {
+	case q.toDisk <- struct{}{}: // never, when it is nil
 	default:
 	}
 }
@@ -164,15 +195,17 @@ func (q *queue) check() {
 	}
 	var items, bytes int
 	held := q.parcels
-	if q.current != nil {
-		held = append([]*parcel{q.current}, held...)
+	for _, p := range []*parcel{q.current, q.moving} {
+		if p != nil && !p.stored {
+			held = append([]*parcel{p}, held...)
+		}
 	}
 	for _, p := range held {
 		items += p.items - p.settled
 		bytes += p.bytes
 	}
 	l := q.ledger
-	if l.Sum() != l.Offered || l.Waiting != uint64(items) || l.WaitingBytes != uint64(bytes) {
+	if l.Sum() != l.Offered || l.Waiting != l.Stored+uint64(items) || l.WaitingBytes != uint64(bytes) {
 		panic("delivery: the ledger does not add up")
 	}
 }

@@ -35,12 +35,20 @@ func (c *core) Run(ctx context.Context) error {
 		defer close(worked)
 		w.run()
 	}()
+	moved := make(chan struct{})
+	go func() {
+		defer close(moved)
+		c.disk.run(ctx.Done())
+	}()
 
 	c.reportUntil(ctx.Done())
 	before := c.Ledger()
 	idle := within(worked, c.drain)
 	endWork()
 	idle = idle || within(worked, patience)
+	if !within(moved, patience) {
+		c.log.Error("the disk did not take what waits in memory; it is left behind")
+	}
 	c.queue.end()
 	if left := c.Ledger().Expired - before.Expired; left > 0 {
 		c.log.WithField("items", left).Warn("stopped before everything was sent")
@@ -50,6 +58,7 @@ func (c *core) Run(ctx context.Context) error {
 	if !within(sinkEnded, patience) {
 		c.log.Error("the sink's Run did not end; it is left behind")
 	}
+	c.closeDisk(idle, moved)
 	if !idle {
 		// Close comes after the last Send, and that one has not returned.
 		c.log.Error("the sink did not return from its last attempt; it is left behind, not closed")
@@ -66,6 +75,19 @@ func (c *core) Run(ctx context.Context) error {
 		c.log.Error("the sink's Close did not return; it is left behind")
 	}
 	return nil
+}
+
+// closeDisk lets the directory go, unless somebody still has his hands in it.
+func (c *core) closeDisk(idle bool, moved <-chan struct{}) {
+	if !idle || !within(moved, 0) {
+		return
+	}
+	if err := c.disk.close(); err != nil {
+		c.log.WithError(err).Warn("closing the disk queue")
+	}
+	if left := c.Ledger().Stored; left > 0 {
+		c.log.WithField("items", left).Info("left on disk, to be sent after the next start")
+	}
 }
 
 // runSink runs the sink's own Run, if it has one, until stop is called. ended is closed when it has returned.

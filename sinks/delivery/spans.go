@@ -16,7 +16,7 @@ type Spans struct {
 
 // NewSpans wraps a sink. The configuration must be valid. Nothing is opened or started.
 func NewSpans(sink sinks.SpanSink, cfg SpanConfig, s Settings) *Spans {
-	return &Spans{newCore(sink, "spans", cfg.Common, cfg.Linger, s), sink}
+	return &Spans{newCore(sink, "spans", cfg.Common, cfg.Linger, s, decodeSpans(sink)), sink}
 }
 
 // OfferSpan takes a span over for delivery. It never blocks, and keeps the span, which several sinks may share and which must not change

@@ -65,6 +65,7 @@ var (
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
 		descPoints, descSpans, descOffered, descFiltered, descRefused, descExisting, descWaiting, descWaitingBytes,
+		descReplayed, descStored, descDiskBytes, descDiskRecords, descDiskAge, descDiskCorrupt, descDiskErrors, descDiskDropped,
 		descAttempts, descSendSeconds, descLastSuccess, descFailing,
 	}
 }
@@ -99,6 +100,9 @@ func (c *core) register(r *telemetry.Registry) {
 	ledger(&descWaiting, func(l Ledger) uint64 { return l.Waiting }, c.name, c.signal)
 	ledger(&descWaitingBytes, func(l Ledger) uint64 { return l.WaitingBytes }, c.name, c.signal)
 
+	if c.cfg.DiskQueue.On() {
+		c.registerDisk(r)
+	}
 	c.refusals = map[sinks.Reason]*telemetry.Metric{}
 	for _, reason := range sinks.Reasons() {
 		c.refusals[reason] = r.Counter(&descRefused, c.name, c.signal, string(reason))

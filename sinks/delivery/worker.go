@@ -36,11 +36,14 @@ func (w *worker) run() {
 		if p == nil {
 			return
 		}
-		more := w.sendParcel(p)
-		w.queue.done(p)
-		if !more {
+		if !w.sendParcel(p) {
+			w.queue.giveBack(p)
 			return
 		}
+		if p.stored {
+			w.disk.queue.Done()
+		}
+		w.queue.done(p)
 	}
 }
 
@@ -49,8 +52,11 @@ func (w *worker) next() *parcel {
 	for w.ctx.Err() == nil {
 		w.noticeStop()
 		draining := w.stop == nil
+		if p := w.fromDisk(); p != nil {
+			return p
+		}
 		p, after := w.queue.take(draining)
-		if p != nil || draining {
+		if p != nil || draining && w.queue.empty() {
 			return p
 		}
 		w.sleep(after, w.queue.wake)
@@ -60,7 +66,8 @@ func (w *worker) next() *parcel {
 
 // sendParcel sends the chunks of p. It returns false when the time is over; what is not settled then is expired.
 func (w *worker) sendParcel(p *parcel) bool {
-	if time.Since(p.born) >= w.cfg.ExpireAfter {
+	if time.Since(p.born) >= w.lifetime(p) {
+		w.tooOld(p, p.items-p.settled)
 		return true
 	}
 	if p.cuts == nil {
@@ -68,6 +75,10 @@ func (w *worker) sendParcel(p *parcel) bool {
 	}
 	from := 0
 	for _, to := range p.cuts {
+		if to <= p.moved {
+			from = to
+			continue
+		}
 		if !w.sendChunk(p, p.cargo.part(from, to)) {
 			return false
 		}
@@ -84,6 +95,7 @@ func (w *worker) sendChunk(p *parcel, c cargo) bool {
 		case timeOver:
 			return false
 		case tooLate:
+			w.tooOld(p, n)
 			return w.queue.settle(p, n, expired)
 		}
 		a := w.attempt(c)
@@ -172,7 +184,7 @@ func (w *worker) await(p *parcel, tries int) verdict {
 		// A chunk behind one that was retried for long is old at its first turn. It is tried once all the same, or one chunk that the
 		// backend cannot digest would take its whole interval with it.
 		mayExpire := tries > 0 || wait > w.cfg.RetryMax
-		if mayExpire && now.Add(max(wait, 0)).After(p.born.Add(w.cfg.ExpireAfter)) {
+		if mayExpire && now.Add(max(wait, 0)).After(p.born.Add(w.lifetime(p))) {
 			return tooLate
 		}
 		if wait <= 0 {

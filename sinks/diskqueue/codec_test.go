@@ -213,7 +213,6 @@ func TestAnnouncedCountsAreNotAllocated(t *testing.T) {
 func FuzzDecodeBatch(f *testing.F) {
 	var e diskqueue.Encoder
 	f.Add(slices.Clone(e.Batch(sinktest.Batch())))
-	f.Add(slices.Clone(e.Batch(whole())))
 	f.Add(slices.Clone(e.Batch(&sinks.Batch{})))
 	f.Add([]byte{1, 'b', 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, payload []byte) {
