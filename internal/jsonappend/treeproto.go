@@ -35,32 +35,21 @@ func (t *Tree) Struct(key string, b []byte) error {
 //	}
 //	message ListValue { repeated Value values = 1; }
 func (t *Tree) StructValue(key string, b []byte) error {
-	var last field
-	for i := 0; i < len(b); {
-		var f field
-		if f, i = nextField(b, i); i < 0 {
-			return t.bad()
-		}
-		switch f.id {
-		case 1<<3 | pbread.WireVarint, 2<<3 | pbread.WireFixed64, 3<<3 | pbread.WireBytes, 4<<3 | pbread.WireVarint, 5<<3 | pbread.WireBytes, 6<<3 | pbread.WireBytes:
-			last = f
-		default:
-			if f.id>>3 <= 6 {
-				return t.bad()
-			}
-		}
+	field, number, content, ok := lastField(b, &structTypes)
+	if !ok {
+		return t.bad()
 	}
-	switch last.id >> 3 {
+	switch field {
 	case 2:
-		t.Float64(key, math.Float64frombits(last.number))
+		t.Float64(key, math.Float64frombits(number))
 	case 3:
-		t.Text(key, lend(last.bytes))
+		t.Text(key, lend(content))
 	case 4:
-		t.Bool(key, last.number != 0)
+		t.Bool(key, number != 0)
 	case 5:
-		return t.Struct(key, last.bytes)
+		return t.Struct(key, content)
 	case 6:
-		return t.values(key, last.bytes, (*Tree).StructValue)
+		return t.values(key, content, (*Tree).StructValue)
 	default:
 		t.Null(key)
 	}
@@ -77,36 +66,25 @@ func (t *Tree) StructValue(key string, b []byte) error {
 //	}
 //	message ArrayValue { repeated AnyValue values = 1; }
 func (t *Tree) AnyValue(key string, b []byte) error {
-	var last field
-	for i := 0; i < len(b); {
-		var f field
-		if f, i = nextField(b, i); i < 0 {
-			return t.bad()
-		}
-		switch f.id {
-		case 1<<3 | pbread.WireBytes, 2<<3 | pbread.WireVarint, 3<<3 | pbread.WireVarint, 4<<3 | pbread.WireFixed64, 5<<3 | pbread.WireBytes, 6<<3 | pbread.WireBytes, 7<<3 | pbread.WireBytes:
-			last = f
-		default:
-			if f.id>>3 <= 7 {
-				return t.bad()
-			}
-		}
+	field, number, content, ok := lastField(b, &anyTypes)
+	if !ok {
+		return t.bad()
 	}
-	switch last.id >> 3 {
+	switch field {
 	case 1:
-		t.Text(key, lend(last.bytes))
+		t.Text(key, lend(content))
 	case 2:
-		t.Bool(key, last.number != 0)
+		t.Bool(key, number != 0)
 	case 3:
-		t.Int(key, int64(last.number))
+		t.Int(key, int64(number))
 	case 4:
-		t.Float64(key, math.Float64frombits(last.number))
+		t.Float64(key, math.Float64frombits(number))
 	case 5:
-		return t.values(key, last.bytes, (*Tree).AnyValue)
+		return t.values(key, content, (*Tree).AnyValue)
 	case 6:
-		return t.KeyValues(key, last.bytes)
+		return t.KeyValues(key, content)
 	case 7:
-		t.Bytes(key, last.bytes)
+		t.Bytes(key, content)
 	default:
 		t.Null(key)
 	}
@@ -145,17 +123,25 @@ func (t *Tree) each(b []byte, add func(*Tree, []byte) error) error {
 		return t.reason
 	}
 	for i := 0; i < len(b); {
-		var f field
-		if f, i = nextField(b, i); i < 0 {
+		id, start, end := uint64(0), 0, 0
+		if id, i = pbread.Varint(b, i); i < 0 {
 			return t.bad()
 		}
-		switch f.id {
-		case 1<<3 | pbread.WireBytes:
-			if err := add(t, f.bytes); err != nil {
+		switch {
+		case id == 1<<3|pbread.WireBytes:
+			if start, end = pbread.Extent(b, i); uint(end) > uint(len(b)) {
+				return t.bad()
+			}
+			if err := add(t, b[start:end]); err != nil {
 				return err
 			}
-		case 1 << 3, 1<<3 | pbread.WireFixed64, 1<<3 | pbread.WireFixed32, 1<<3 | pbread.WireGroup:
+			i = end
+		case id>>3 == 1:
 			return t.bad()
+		default:
+			if i = pbread.Skip(b, i, id); i < 0 {
+				return t.bad()
+			}
 		}
 	}
 	t.End()
@@ -168,54 +154,84 @@ func (t *Tree) bad() error {
 	return t.reason
 }
 
+// The wire types of the fields that the messages have, by their numbers.
+var (
+	structTypes = [8]uint8{none, pbread.WireVarint, pbread.WireFixed64, pbread.WireBytes, pbread.WireVarint, pbread.WireBytes, pbread.WireBytes, none}
+	anyTypes    = [8]uint8{
+		none, pbread.WireBytes, pbread.WireVarint, pbread.WireVarint, pbread.WireFixed64, pbread.WireBytes, pbread.WireBytes, pbread.WireBytes,
+	}
+)
+
+const none = 0xff
+
+// lastField gives the last field of a message that has one of several; field is 0 when it has none of them.
+func lastField(b []byte, types *[8]uint8) (field, number uint64, content []byte, ok bool) {
+	for i := 0; i < len(b); {
+		var id uint64
+		if id, i = pbread.Varint(b, i); i < 0 {
+			return 0, 0, nil, false
+		}
+		n := id >> 3
+		if n >= uint64(len(types)) || types[n] == none {
+			if i = pbread.Skip(b, i, id); i < 0 {
+				return 0, 0, nil, false
+			}
+			continue
+		}
+		if types[n] != uint8(id&7) {
+			return 0, 0, nil, false
+		}
+		field = n
+		switch id & 7 {
+		case pbread.WireVarint:
+			number, i = pbread.Varint(b, i)
+		case pbread.WireFixed64:
+			number, i = pbread.Fixed64(b, i)
+		default:
+			start, end := pbread.Extent(b, i)
+			if uint(end) > uint(len(b)) {
+				return 0, 0, nil, false
+			}
+			content, i = b[start:end], end
+		}
+		if i < 0 {
+			return 0, 0, nil, false
+		}
+	}
+	return field, number, content, true
+}
+
 // entryOf reads a message with a text in field 1 and a message in field 2, which is empty when it is missing.
 func entryOf(b []byte) (key string, value []byte, ok bool) {
+	// Nearly all have both, in this order, with lengths of one byte.
+	if len(b) >= 4 && len(b) <= 0x7f && b[0] == 1<<3|pbread.WireBytes {
+		if v := int(b[1]) + 4; v <= len(b) && b[v-2] == 2<<3|pbread.WireBytes && int(b[v-1]) == len(b)-v {
+			return lend(b[2 : v-2]), b[v:], true
+		}
+	}
 	for i := 0; i < len(b); {
-		var f field
-		if f, i = nextField(b, i); i < 0 {
+		var id uint64
+		if id, i = pbread.Varint(b, i); i < 0 {
 			return "", nil, false
 		}
-		switch f.id {
-		case 1<<3 | pbread.WireBytes:
-			key = lend(f.bytes)
-		case 2<<3 | pbread.WireBytes:
-			value = f.bytes
-		default:
-			if f.id>>3 <= 2 {
+		switch n := id >> 3; {
+		case n != 1 && n != 2:
+			if i = pbread.Skip(b, i, id); i < 0 {
 				return "", nil, false
 			}
+			continue
+		case id&7 != pbread.WireBytes:
+			return "", nil, false
+		}
+		start, end := pbread.Extent(b, i)
+		if uint(end) > uint(len(b)) {
+			return "", nil, false
+		}
+		if i = end; id>>3 == 1 {
+			key = lend(b[start:end])
+		} else {
+			value = b[start:end]
 		}
 	}
 	return key, value, true
-}
-
-// field is one field of a message as it stands there. Of a group there is nothing but the id.
-type field struct {
-	id     uint64 // field number and wire type
-	number uint64
-	bytes  []byte
-}
-
-// nextField reads the field at b[i] and gives the position after it, or a negative one.
-func nextField(b []byte, i int) (f field, after int) {
-	if f.id, i = pbread.Varint(b, i); i < 0 {
-		return f, pbread.Bad
-	}
-	switch {
-	case f.id>>3 == 0:
-		return f, pbread.Bad
-	case f.id&7 == pbread.WireVarint:
-		f.number, i = pbread.Varint(b, i)
-	case f.id&7 == pbread.WireFixed64:
-		f.number, i = pbread.Fixed64(b, i)
-	case f.id&7 == pbread.WireBytes:
-		start, end := pbread.Extent(b, i)
-		if uint(end) > uint(len(b)) {
-			return f, pbread.Bad
-		}
-		f.bytes, i = b[start:end], end
-	default:
-		i = pbread.Skip(b, i, f.id)
-	}
-	return f, i
 }
