@@ -137,11 +137,27 @@ const EscapeAsStdlib = EscapeHTML | EscapeSeparators
 
 // StringEscaped is String with more escapes.
 func StringEscaped(dst []byte, s string, e Escapes) []byte {
-	if e == 0 {
+	if e&EscapeHTML == 0 && (e == 0 || isPlain(s)) {
 		return String(dst, s)
 	}
 	return appendEscaped(append(dst, '"'), s, 0, e)
 }
+
+// isPlain says whether a text has ASCII characters only, and no 0x7f.
+func isPlain(s string) bool {
+	if len(s) < wordSize {
+		return isPlainWord(shortWord(s))
+	}
+	last := len(s) - wordSize
+	for i := 0; i < last; i += wordSize {
+		if !isPlainWord(word(s, i)) {
+			return false
+		}
+	}
+	return isPlainWord(word(s, last))
+}
+
+func isPlainWord(w uint64) bool { return (w|(w+everyByte))&topBits == 0 }
 
 const hexDigits = "0123456789abcdef"
 

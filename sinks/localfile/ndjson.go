@@ -2,6 +2,7 @@ package localfile
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/veneurd/veneur/internal/jsonappend"
 	"github.com/veneurd/veneur/protocol/metric"
@@ -15,6 +16,10 @@ import (
 type ndjson struct {
 	hostname string
 	*jsondoc.Encoder
+
+	end      time.Time
+	interval time.Duration
+	tail     []byte // of the points of that interval that have no time of their own
 }
 
 // newNDJSON escapes also what some take for the end of a line, and what some terminals obey.
@@ -33,10 +38,22 @@ func (n *ndjson) point(dst []byte, p *metric.Point, b *sinks.Batch) []byte {
 	dst = append(dst, p.Type.String()...)
 	dst = append(dst, `","value":`...)
 	dst = jsonappend.Float(dst, p.Value)
+	if p.Time != 0 {
+		return n.appendTail(dst, p.Time, b.Interval)
+	}
+	if n.tail == nil || n.end != b.End || n.interval != b.Interval {
+		n.end, n.interval = b.End, b.Interval
+		n.tail = n.appendTail(n.tail[:0], b.End.Unix(), b.Interval)
+	}
+	return append(dst, n.tail...)
+}
+
+// appendTail appends what points have in common.
+func (n *ndjson) appendTail(dst []byte, unix int64, interval time.Duration) []byte {
 	dst = append(dst, `,"timestamp":`...)
-	dst = strconv.AppendInt(dst, pointTime(p, b), 10)
+	dst = strconv.AppendInt(dst, unix, 10)
 	dst = append(dst, `,"interval_s":`...)
-	dst = jsonappend.Float(dst, b.Interval.Seconds())
+	dst = jsonappend.Float(dst, interval.Seconds())
 	dst = append(dst, `,"hostname":`...)
 	dst = n.Text(dst, n.hostname)
 	return append(dst, '}', '\n')
