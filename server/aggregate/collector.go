@@ -19,6 +19,10 @@ type Collector struct {
 	kept   paged[float64]        // the value of each gauge at the end of the last interval that had one
 	series paged[*metric.Series] // of those seen of late
 	name   string                // of the series made last: the next one's is the same more often than not
+	flags  paged[nameFlags]      // as far as they were asked for, since flagChanges were as many
+
+	flagChanges uint32
+	sinkOnly    bool // there was such a series
 
 	interval   uint32
 	seen       []int // how many entries of each table had values in the last interval
@@ -199,5 +203,6 @@ func (c *Collector) finish(iv *Interval) {
 		*kept = s.Value
 	}
 	c.markNames(iv)
+	iv.ForAll = !c.sinkOnly
 	c.countUnique(iv)
 }

@@ -126,4 +126,7 @@ func (c *Collector) forget(id uint32) {
 	if p := c.places.peek(id); p != nil {
 		*p = place{}
 	}
+	if f := c.flags.peek(id); f != nil {
+		*f = 0
+	}
 }

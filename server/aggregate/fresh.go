@@ -126,6 +126,7 @@ func (c *Collector) renumber(to *ids) {
 		}
 	}
 	c.places, c.kept, c.series = places, kept, series
+	c.flags = paged[nameFlags]{}
 	c.in.mu.Lock()
 	defer c.in.mu.Unlock()
 	// What has not moved has expired.

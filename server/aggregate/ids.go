@@ -23,6 +23,8 @@ type ids struct {
 
 	contested  bool // somewhere a name has, or had, series whose points can be equal
 	manyScopes bool // somewhere a name has, or had, series of unequal scope
+
+	flagChanges uint32 // how often that has changed for series that were there
 }
 
 // record is a series that has a number.
@@ -102,16 +104,23 @@ func (s *ids) release(n uint32, name, base uint64) (freed bool) {
 	s.index.remove(r.lo, n, s.hashOf)
 	s.live--
 	s.classes[r.class]--
-	if state := s.names[name]; state.series > 1 {
+	state := s.names[name]
+	flagged := s.isContested(r.class, name, base) || several(state.scopes)
+	last := state.series == 1
+	if last {
+		delete(s.names, name)
+	} else {
 		state.series--
 		s.names[name] = state
-	} else {
-		delete(s.names, name)
 	}
 	if base != 0 && r.class != metric.Histogram {
 		if s.bases[base]--; s.bases[base] == 0 {
+			last = true
 			delete(s.bases, base)
 		}
+	}
+	if flagged && last {
+		s.flagChanges++
 	}
 	*r = record{lo: uint64(s.free)}
 	s.free = n
@@ -120,17 +129,23 @@ func (s *ids) release(n uint32, name, base uint64) (freed bool) {
 
 // addName notes what a new series means for those of its name.
 func (s *ids) addName(id *identity) {
-	state := s.names[id.name]
+	before := s.names[id.name]
+	state := before
 	state.series++
 	state.classes |= 1 << id.class
 	state.scopes |= 1 << id.scope
 	s.names[id.name] = state
+	first := state.classes != before.classes || state.scopes != before.scopes
 	if id.base != 0 && id.class != metric.Histogram {
+		first = first || s.bases[id.base] == 0
 		s.bases[id.base]++
-		s.contested = s.contested || s.hasHistogram(id.base)
 	}
-	s.contested = s.contested || s.isContested(id.class, id.name, id.base)
-	s.manyScopes = s.manyScopes || several(state.scopes)
+	contested, manyScopes := s.isContested(id.class, id.name, id.base), several(state.scopes)
+	s.contested = s.contested || contested
+	s.manyScopes = s.manyScopes || manyScopes
+	if first && (contested || manyScopes) {
+		s.flagChanges++
+	}
 }
 
 // isContested says whether a series may give a point with the whole name of another series' point: a counter and a gauge x, or a gauge

@@ -90,11 +90,11 @@ func (in *Interner) translate(t *Table, from *ids, n uint32, name []byte) uint32
 	return n
 }
 
-// nameFlags says what the names of series say about an interval as a whole.
-func (in *Interner) nameFlags(s *ids) (contested, manyScopes bool) {
+// nameFlags says whether any series has a flag, and how often flags of series that were there have changed.
+func (in *Interner) nameFlags(s *ids) (any bool, changes uint32) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return s.contested, s.manyScopes
+	return s.contested || s.manyScopes, s.flagChanges
 }
 
 // nameFlag says whether the points of a series can meet those of another, and whether its name has series of several scopes.

@@ -19,6 +19,7 @@ type Interval struct {
 	Events     List[metric.Event]
 	Checks     List[metric.Check]
 
+	ForAll bool // no series names a sink; when it is false, some may
 	scoped bool // some state is marked so
 }
 

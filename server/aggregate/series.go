@@ -1,10 +1,6 @@
 package aggregate
 
-import (
-	"slices"
-
-	"github.com/veneurd/veneur/protocol/metric"
-)
+import "github.com/veneurd/veneur/protocol/metric"
 
 // seriesOf returns the series of an entry. It is made when first asked for and stays the same as long as it is seen in every interval, or
 // nearly so: a series that is idle costs none.
@@ -21,15 +17,49 @@ func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
 	if string(s.Name) != c.name {
 		c.name = string(s.Name)
 	}
-	series := &metric.Series{
-		Name:     c.name,
-		Tags:     slices.Clip(slices.Clone(c.canon.tags)),
-		Kind:     s.Kind,
-		Scope:    c.canon.scope,
-		SinkOnly: c.canon.sinkOnly,
-	}
+	series := withTags(c.canon.tags)
+	series.Name = c.name
+	series.Kind = s.Kind
+	series.Scope = c.canon.scope
+	series.SinkOnly = c.canon.sinkOnly
+	c.sinkOnly = c.sinkOnly || series.SinkOnly != ""
 	*c.series.at(e.id) = series
 	return series
+}
+
+// withTags returns a series that has a copy of the tags and nothing else. Few tags stand in one piece of memory with it: whoever goes through many
+// series waits for half as much.
+func withTags(tags []string) *metric.Series {
+	var s *metric.Series
+	switch n := len(tags); {
+	case n == 0:
+		return new(metric.Series)
+	case n <= 2:
+		v := new(struct {
+			metric.Series
+			tags [2]string
+		})
+		s = &v.Series
+		s.Tags = v.tags[:n:n]
+	case n <= 4:
+		v := new(struct {
+			metric.Series
+			tags [4]string
+		})
+		s = &v.Series
+		s.Tags = v.tags[:n:n]
+	case n <= 8:
+		v := new(struct {
+			metric.Series
+			tags [8]string
+		})
+		s = &v.Series
+		s.Tags = v.tags[:n:n]
+	default:
+		s = &metric.Series{Tags: make([]string, n)}
+	}
+	copy(s.Tags, tags)
+	return s
 }
 
 // seriesIdle is after how many intervals without a state a series is let go. One is not enough: many are sent every other interval.
@@ -69,27 +99,55 @@ func (c *Collector) timedPoint(v *view, p timedPoint) metric.Point {
 }
 
 // markNames says of each state whether its points can meet others, and whether its name has several scopes. As long as no name of the
-// daemon has either, which is the rule, it costs nothing.
+// daemon has either, which is the rule, it costs nothing; and after that what was found is kept for as long as it holds.
 func (c *Collector) markNames(iv *Interval) {
 	iv.scoped = false
-	contested, manyScopes := c.in.nameFlags(c.ids)
-	if !contested && !manyScopes {
+	some, changes := c.in.nameFlags(c.ids)
+	if !some {
 		return
 	}
-	mark := func(s *metric.Series, contested, scoped *bool) {
-		*contested, *scoped = c.in.nameFlag(c.ids, s)
+	if changes != c.flagChanges {
+		c.flags, c.flagChanges = paged[nameFlags]{}, changes
+	}
+	mark := func(id uint32, s *metric.Series, contested, scoped *bool) {
+		f := c.flags.at(id)
+		if *f == 0 {
+			*f = c.flagsOf(s)
+		}
+		*contested, *scoped = *f&flagContested != 0, *f&flagScoped != 0
 		iv.scoped = iv.scoped || *scoped
 	}
 	for s := range iv.Counters.All() {
-		mark(s.Series, &s.Contested, &s.scoped)
+		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
 	for s := range iv.Gauges.All() {
-		mark(s.Series, &s.Contested, &s.scoped)
+		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
 	for s := range iv.Histograms.All() {
-		mark(s.Series, &s.Contested, &s.scoped)
+		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
 	for s := range iv.Sets.All() {
-		mark(s.Series, &s.Contested, &s.scoped)
+		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
+}
+
+// nameFlags are what markNames knows of a series.
+type nameFlags uint8
+
+const (
+	flagKnown nameFlags = 1 << iota
+	flagContested
+	flagScoped
+)
+
+func (c *Collector) flagsOf(s *metric.Series) nameFlags {
+	f := flagKnown
+	contested, scoped := c.in.nameFlag(c.ids, s)
+	if contested {
+		f |= flagContested
+	}
+	if scoped {
+		f |= flagScoped
+	}
+	return f
 }

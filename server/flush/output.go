@@ -21,9 +21,14 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 			f.stats.saturated.Inc()
 		}
 	}
+	everywhere := f.everywhere(iv)
 	for _, o := range f.plain {
 		if only[o.Name] {
 			f.rewrite(o, iv, t)
+			continue
+		}
+		if everywhere {
+			f.offer(o, iv, points, t)
 			continue
 		}
 		others := f.routedOthers(o, iv)
@@ -44,7 +49,11 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 func (f *Flusher) account(iv *aggregate.Interval, points *pieces[metric.Point]) (only map[string]bool) {
 	only = map[string]bool{}
 	lost := 0
-	for _, piece := range points.all {
+	all := points.all
+	if f.everywhere(iv) {
+		all = nil
+	}
+	for _, piece := range all {
 		for i := range piece {
 			s := piece[i].Series
 			if s.SinkOnly != "" {
@@ -69,6 +78,24 @@ func (f *Flusher) account(iv *aggregate.Interval, points *pieces[metric.Point]) 
 		}
 	}
 	return only
+}
+
+// everywhere says whether every target without rules gets every point, event and check, as is usual.
+func (f *Flusher) everywhere(iv *aggregate.Interval) bool {
+	if !iv.ForAll || len(f.router.routes) > 0 || len(f.s.Targets) == 0 {
+		return false
+	}
+	for e := range iv.Events.All() {
+		if e.SinkOnly != "" {
+			return false
+		}
+	}
+	for c := range iv.Checks.All() {
+		if c.SinkOnly != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // rewrite gives an output with rules its batch. Routes go before rules, so that they see the tags that a sender wrote.

@@ -88,14 +88,14 @@ func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, co
 	for page := range iv.Counters.Pages() {
 		for i := range page {
 			s := &page[i]
-			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.CounterPoint}, s.Contested)
+			meet.add(s.Series, s.Series.Name, s.Value, metric.CounterPoint, s.Contested)
 		}
 		r.pace.step()
 	}
 	for page := range iv.Gauges.Pages() {
 		for i := range page {
 			s := &page[i]
-			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: s.Value, Type: metric.GaugePoint}, s.Contested)
+			meet.add(s.Series, s.Series.Name, s.Value, metric.GaugePoint, s.Contested)
 		}
 		r.pace.step()
 	}
@@ -103,7 +103,7 @@ func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, co
 		for i := range page {
 			s := &page[i]
 			size := float64(s.Sketch.Estimate())
-			meet.add(metric.Point{Series: s.Series, Name: s.Series.Name, Value: size, Type: metric.GaugePoint}, s.Contested)
+			meet.add(s.Series, s.Series.Name, size, metric.GaugePoint, s.Contested)
 		}
 		r.pace.step()
 	}
@@ -127,7 +127,7 @@ func (r *renderer) histogram(meet *meeting, s *aggregate.HistogramState, emit fu
 			continue
 		}
 		if value, ok := r.columns[j].value(s.Digest); ok {
-			meet.add(metric.Point{Series: s.Series, Name: names[j], Value: value, Type: r.columns[j].typ}, s.Contested)
+			meet.add(s.Series, names[j], value, r.columns[j].typ, s.Contested)
 		}
 	}
 }
@@ -139,11 +139,16 @@ type meeting struct {
 	seen map[string]int // index in list of each contested point
 }
 
-func (m *meeting) add(p metric.Point, contested bool) {
-	if !contested {
-		m.list.add(p)
+func (m *meeting) add(series *metric.Series, name string, value float64, typ metric.PointType, contested bool) {
+	if contested {
+		m.settle(metric.Point{Series: series, Name: name, Value: value, Type: typ})
 		return
 	}
+	p := m.list.next()
+	p.Series, p.Name, p.Value, p.Type = series, name, value, typ
+}
+
+func (m *meeting) settle(p metric.Point) {
 	key := p.Name + "\x00" + p.Series.SinkOnly + "\x00" + strings.Join(p.Series.Tags, "\x00")
 	i, met := m.seen[key]
 	if !met {
