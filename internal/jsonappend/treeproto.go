@@ -9,8 +9,9 @@ import (
 // The functions here add what stands in protobuf messages of other systems to a tree. The bytes are lent to the tree: they must not change
 // until its Reset. On an error, which is ReasonWire or ReasonDepth, the tree must be Reset.
 //
-// Unknown fields are skipped. Text that is not UTF-8 is taken, and mended when it is written. Of a field that stands twice the last one
-// counts; protobuf would merge two maps or lists, which no encoder writes.
+// Unknown fields are skipped; a known one with another wire type is refused. Text that is not UTF-8 is taken, and mended when it is written.
+// Of a field that stands twice the last one counts, and the first is not looked into; protobuf would merge two maps or lists, which no
+// encoder writes.
 
 // Struct adds a google.protobuf.Struct as a map:
 //

