@@ -79,6 +79,30 @@ func BenchmarkCounterHandle(b *testing.B) {
 	}
 }
 
+func BenchmarkGaugeHandle(b *testing.B) {
+	gauge := newDiscard(b).Gauge("depth", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		gauge.Set(17)
+	}
+}
+
+func BenchmarkHistogramHandle(b *testing.B) {
+	histogram := newDiscard(b).Histogram("size", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		histogram.Observe(17)
+	}
+}
+
+func BenchmarkSetHandle(b *testing.B) {
+	set := newDiscard(b).Set("users", nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		set.Add("somebody")
+	}
+}
+
 // BenchmarkSpanSent sends every span, to a collector in this process, in portions that are flushed.
 func BenchmarkSpanSent(b *testing.B) {
 	for _, network := range []string{"udp", "unixgram", "unix"} {

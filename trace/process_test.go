@@ -143,7 +143,7 @@ func recordPhase(c *trace.Client, phase string, n int) {
 
 // B076, B078, B128: a real daemon is stopped, continued, killed and started again while 8 goroutines record. Recorded is what was sent and what was
 // dropped, to the packet; and what was sent is what the daemon counted, but for UDP and for what a killed daemon takes with it.
-func TestConservationWithADaemonProcess(t *testing.T) {
+func TestB128ConservationWithADaemonProcess(t *testing.T) {
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
 			lossless := network != "udp"
