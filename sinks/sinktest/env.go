@@ -2,12 +2,16 @@ package sinktest
 
 import (
 	"bytes"
+	"encoding/pem"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/internal/config"
 	"github.com/veneurd/veneur/internal/telemetry"
@@ -28,7 +32,7 @@ type Env struct {
 func newEnv(t testing.TB, c *Case, said *Buffer) *Env {
 	e := &Env{Dir: t.TempDir(), Stdout: &Buffer{}, said: said}
 	if c.Fake != nil {
-		e.fake = newFake(c.Fake)
+		e.fake = newFake(c.Fake, false)
 		t.Cleanup(e.fake.close)
 	}
 	return e
@@ -40,7 +44,15 @@ func (e *Env) expand(yaml string) string {
 	if e.fake != nil {
 		url = e.fake.server.URL
 	}
-	return strings.NewReplacer("{{url}}", url, "{{dir}}", e.Dir).Replace(yaml)
+	return strings.NewReplacer("{{url}}", url, "{{dir}}", e.Dir, "{{ca}}", e.caFile()).Replace(yaml)
+}
+
+// caFile is where the certificate of a backend behind TLS is found.
+func (e *Env) caFile() string { return filepath.Join(e.Dir, "ca.pem") }
+
+func (e *Env) writeCA(t testing.TB) {
+	block := &pem.Block{Type: "CERTIFICATE", Bytes: e.fake.server.Certificate().Raw}
+	require.NoError(t, os.WriteFile(e.caFile(), pem.EncodeToMemory(block), 0o600))
 }
 
 func (e *Env) settings() sinks.Settings {

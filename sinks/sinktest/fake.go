@@ -7,12 +7,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 )
 
@@ -22,6 +25,8 @@ type fake struct {
 	server  *httptest.Server
 	closing chan struct{}
 	close   func() // may be called twice
+
+	connections atomic.Int32 // that were ever made
 
 	mu       sync.Mutex
 	answer   respond // nil: healthy
@@ -37,9 +42,20 @@ type request struct {
 	body        []byte
 }
 
-func newFake(healthy http.Handler) *fake {
+func newFake(healthy http.Handler, tls bool) *fake {
 	f := &fake{healthy: healthy, closing: make(chan struct{})}
-	f.server = httptest.NewServer(f)
+	f.server = httptest.NewUnstartedServer(f)
+	f.server.Config.ErrorLog = log.New(io.Discard, "", 0) // who does not trust us is what a check is about
+	f.server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			f.connections.Add(1)
+		}
+	}
+	if tls {
+		f.server.StartTLS()
+	} else {
+		f.server.Start()
+	}
 	f.close = sync.OnceFunc(func() {
 		close(f.closing)
 		f.server.Close()
@@ -142,6 +158,25 @@ func status(code int, header ...string) respond {
 			w.Header().Set(header[i], header[i+1])
 		}
 		http.Error(w, http.StatusText(code), code)
+	}
+}
+
+// retryOn answers 429 with a date until which to wait.
+func retryOn(wait time.Duration) respond {
+	return func(w http.ResponseWriter, r *http.Request, f *fake) {
+		status(http.StatusTooManyRequests, "Retry-After", time.Now().Add(wait).UTC().Format(http.TimeFormat))(w, r, f)
+	}
+}
+
+// slowly answers well, but for a while not at all.
+func slowly(w http.ResponseWriter, r *http.Request, f *fake) {
+	timer := time.NewTimer(timeout / 2)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		well(w, r, f)
+	case <-r.Context().Done():
+	case <-f.closing:
 	}
 }
 

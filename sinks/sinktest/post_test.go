@@ -3,11 +3,16 @@ package sinktest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/veneurd/veneur/internal/config"
@@ -20,6 +25,7 @@ type postConfig struct {
 	URL    string        `yaml:"url"`
 	APIKey config.Secret `yaml:"api_key"`
 	Plain  string        `yaml:"plain"` // a secret of the wrong type
+	CAFile string        `yaml:"ca_file"`
 
 	fault   string
 	release <-chan struct{} // closed when the test is over
@@ -49,6 +55,17 @@ type post struct {
 
 func newPost(c postConfig, s sinks.Settings) *post {
 	p := &post{postConfig: c, settings: s, client: &http.Client{Transport: &http.Transport{}}}
+	if c.fault != "follows redirects" {
+		p.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	if c.CAFile != "" {
+		pem, err := os.ReadFile(c.CAFile)
+		if err == nil {
+			roots := x509.NewCertPool()
+			roots.AppendCertsFromPEM(pem)
+			p.client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+		}
+	}
 	if c.fault == "speaks when built" {
 		resp, err := http.Get(c.URL)
 		if err == nil {
@@ -112,8 +129,34 @@ func (p *post) post(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, resp.Body)
+	said, err := io.ReadAll(resp.Body)
+	if p.fault == "keeps no connection" {
+		defer p.client.CloseIdleConnections()
+	}
+	if err == nil && resp.StatusCode == http.StatusMultiStatus && p.fault != "ignores the answer" {
+		return partial(said)
+	}
 	return p.class(resp)
+}
+
+// partial reads an answer of a letter for each item: t taken, e existing, r refused, a again.
+func partial(said []byte) error {
+	p := &sinks.PartialError{Err: errors.New("207")}
+	for i, letter := range said {
+		if fate := strings.IndexByte("tera", letter); letter != 't' {
+			p.Items = append(p.Items, sinks.Item{Index: i, Fate: sinks.Fate(fate)})
+		}
+	}
+	return p
+}
+
+// answerPartially is the backend's side of it.
+func answerPartially(w http.ResponseWriter, r *http.Request, _ string, fate func(int) sinks.Fate) {
+	w.WriteHeader(http.StatusMultiStatus)
+	body, _ := io.ReadAll(r.Body)
+	for i := range bytes.Count(body, []byte("\n")) {
+		_, _ = io.WriteString(w, "tera"[fate(i):fate(i)+1])
+	}
 }
 
 func (p *post) class(resp *http.Response) error {
@@ -129,11 +172,16 @@ func (p *post) class(resp *http.Response) error {
 	case code == http.StatusRequestEntityTooLarge:
 		return &sinks.TooLargeError{Err: err}
 	case code == http.StatusTooManyRequests && p.fault != "ignores Retry-After":
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		seconds, notANumber := strconv.Atoi(resp.Header.Get("Retry-After"))
+		if date, err := http.ParseTime(resp.Header.Get("Retry-After")); notANumber != nil && err == nil {
+			seconds = int(time.Until(date).Seconds()) + 1
+		}
 		return &sinks.RetryAfter{After: time.Duration(seconds) * time.Second, Err: err}
+	case code/100 == 3:
+		return &sinks.ConfigError{Err: err}
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusNotFound:
 		return &sinks.ConfigError{Err: err}
-	case code >= 500 || code == http.StatusTooManyRequests:
+	case code >= 500 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return err
 	case code >= 400:
 		return sinks.Permanent(err)

@@ -23,6 +23,12 @@ type Case struct {
 	// Fake is a backend that is well, for a sink that speaks HTTP: it answers as the real one does when it has taken everything. The kit
 	// puts the other answers before it. Without Fake the checks that need one are left out.
 	Fake http.Handler
+	// TLS is a configuration like YAML for a backend behind TLS: {{ca}} in it is the file of the certificate to trust. Without it TLS is not
+	// checked.
+	TLS string
+	// Partial answers a request of one plain chunk item by item, for a backend that does: fate says what becomes of the i-th item, 0 that it is
+	// taken. signal is "metrics" or "spans". Without it partial answers are not checked.
+	Partial func(w http.ResponseWriter, r *http.Request, signal string, fate func(item int) sinks.Fate)
 	// Output returns what the sink has written so far, for the golden file. It is asked while the sink runs. Without it, the requests
 	// to Fake are what was written; without both there is no golden file.
 	Output func(t testing.TB, e *Env) []byte
@@ -84,6 +90,13 @@ func (c *Case) checks(t testing.TB) []check {
 				add("answers/"+a.name, func(t testing.TB, sub *subject) { checkAnswers(t, sub, a) })
 			}
 			add("answers/413 above a size", checkTooLarge)
+			add("connection is kept", checkConnection)
+		}
+		if c.Partial != nil {
+			add("answers/item by item", c.checkPartial)
+		}
+		if c.TLS != "" {
+			checks = append(checks, check{s.name + "/TLS", func(t testing.TB) { c.checkTLS(t, s, said) }})
 		}
 		if c.Break != nil {
 			add("outage", c.checkOutage)

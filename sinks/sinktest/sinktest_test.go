@@ -29,6 +29,8 @@ func postCase(t *testing.T, fault string) Case {
 		Kind:    postKind(fault, release),
 		YAML:    "url: '{{url}}/v1'\napi_key: " + secret,
 		Secrets: []string{secret},
+		TLS:     "url: '{{url}}/v1'\nca_file: '{{ca}}'\napi_key: " + secret,
+		Partial: answerPartially,
 		Fake:    http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }),
 	}
 }
@@ -83,6 +85,9 @@ func TestKitFindsWhatIsWrong(t *testing.T) {
 		{"retries everything", "spans/answers/413 above a size", "Sent"},
 		{"retries nothing", "metrics/answers/429", "Refused"},
 		{"ignores Retry-After", "metrics/answers/429 with Retry-After", "is not greater than or equal to"},
+		{"ignores the answer", "spans/answers/item by item", "Existing"},
+		{"keeps no connection", "metrics/connection is kept", "a connection for each request"},
+		{"follows redirects", "metrics/answers/301", "should have 1 item(s)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fault+" in "+tt.check, func(t *testing.T) {

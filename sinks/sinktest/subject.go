@@ -48,13 +48,16 @@ func (sub *subject) chunksOf(n int) {
 	// For backends on this machine that fail on purpose.
 	c := delivery.DefaultConfig().Common
 	c.ChunkItems = n
-	c.Timeout = 500 * time.Millisecond
+	c.Timeout = timeout
 	c.RetryInitial = time.Millisecond
 	c.RetryMax = 10 * time.Millisecond
 	c.RetryAttempts = 5
 	sub.items = n
 	sub.d = sub.sender.deliver(c, sub.settings, sub.tap)
 }
+
+// timeout is that of an attempt under check.
+const timeout = 500 * time.Millisecond
 
 // chunkItems is how many items one offer and one chunk have, unless a check says otherwise.
 const chunkItems = 8

@@ -22,11 +22,12 @@ type tap struct {
 // tapped is one attempt.
 type tapped struct {
 	start   time.Time
+	items   int
 	overdue time.Duration // how long after its deadline it returned; below 0 when before
 	err     error
 }
 
-func (p *tap) around(ctx context.Context, send func() error) error {
+func (p *tap) around(ctx context.Context, items int, send func() error) error {
 	p.mu.Lock()
 	n := len(p.attempts)
 	p.mu.Unlock()
@@ -38,7 +39,7 @@ func (p *tap) around(ctx context.Context, send func() error) error {
 	deadline, _ := ctx.Deadline()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.attempts = append(p.attempts, tapped{start, time.Since(deadline), err})
+	p.attempts = append(p.attempts, tapped{start, items, time.Since(deadline), err})
 	return err
 }
 
@@ -71,7 +72,7 @@ type tappedMetrics struct {
 }
 
 func (p *tappedMetrics) Send(ctx context.Context, chunk *sinks.Batch) error {
-	return p.around(ctx, func() error { return p.metrics.Send(ctx, chunk) })
+	return p.around(ctx, chunk.Len(), func() error { return p.metrics.Send(ctx, chunk) })
 }
 
 type tappedSpans struct {
@@ -80,7 +81,7 @@ type tappedSpans struct {
 }
 
 func (p *tappedSpans) SendSpans(ctx context.Context, spans []*ssf.SSFSpan) error {
-	return p.around(ctx, func() error { return p.spans.SendSpans(ctx, spans) })
+	return p.around(ctx, len(spans), func() error { return p.spans.SendSpans(ctx, spans) })
 }
 
 // overdue is how long after its deadline a Send may return on a busy machine.
