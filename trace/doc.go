@@ -26,13 +26,13 @@
 // # Metrics without spans
 //
 // [Client.Report] sends samples that belong to no span. What is counted often is counted in the client: a [Counter], [Gauge], [Histogram] or
-// [Set] is made once and costs a few nanoseconds a time. Totals are exact, although a sample holds a float32: a large sum is split into
-// samples that are each exact.
+// [Set] is made once. A Counter or a Gauge costs 2 or 3 ns a time, a member of a Set that is known 15, and a value of a Histogram 40, since each of
+// them travels. Totals are exact, although a sample holds a float32: a large sum is split into samples that are each exact.
 //
 // # What happens to a span
 //
 // Finish encodes the span into one of several buffers in memory. A goroutine that the client owns takes a buffer when it holds 48 KiB, or
-// every 100 ms, and sends it: over a stream with one write, as datagrams 64 with one system call. While the daemon is away or
+// every 100 ms, and sends it: over a stream with one write, as datagrams many with one system call. While the daemon is away or
 // hangs, buffers wait, up to [WithMemory]; then new spans are dropped. The client comes back within a second of the daemon, and what waited is
 // sent. A packet counts as sent when the kernel has it: datagrams may be lost behind that, on UDP without a trace, and so may be what is in a
 // connection when the daemon is killed. [Client.Stats] says what became of every packet:
