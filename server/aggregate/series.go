@@ -1,6 +1,10 @@
 package aggregate
 
-import "github.com/veneurd/veneur/protocol/metric"
+import (
+	"slices"
+
+	"github.com/veneurd/veneur/protocol/metric"
+)
 
 // seriesOf returns the series of an entry. It is made when first asked for and stays the same as long as it is seen in every interval, or
 // nearly so: a series that is idle costs none.
@@ -17,49 +21,16 @@ func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
 	if string(s.Name) != c.name {
 		c.name = string(s.Name)
 	}
-	series := withTags(c.canon.tags)
-	series.Name = c.name
-	series.Kind = s.Kind
-	series.Scope = c.canon.scope
-	series.SinkOnly = c.canon.sinkOnly
+	series := &metric.Series{
+		Name:     c.name,
+		Tags:     slices.Clip(slices.Clone(c.canon.tags)),
+		Kind:     s.Kind,
+		Scope:    c.canon.scope,
+		SinkOnly: c.canon.sinkOnly,
+	}
 	c.sinkOnly = c.sinkOnly || series.SinkOnly != ""
 	*c.series.at(e.id) = series
 	return series
-}
-
-// withTags returns a series that has a copy of the tags and nothing else. Few tags stand in one piece of memory with it: whoever goes through many
-// series waits for half as much.
-func withTags(tags []string) *metric.Series {
-	var s *metric.Series
-	switch n := len(tags); {
-	case n == 0:
-		return new(metric.Series)
-	case n <= 2:
-		v := new(struct {
-			metric.Series
-			tags [2]string
-		})
-		s = &v.Series
-		s.Tags = v.tags[:n:n]
-	case n <= 4:
-		v := new(struct {
-			metric.Series
-			tags [4]string
-		})
-		s = &v.Series
-		s.Tags = v.tags[:n:n]
-	case n <= 8:
-		v := new(struct {
-			metric.Series
-			tags [8]string
-		})
-		s = &v.Series
-		s.Tags = v.tags[:n:n]
-	default:
-		s = &metric.Series{Tags: make([]string, n)}
-	}
-	copy(s.Tags, tags)
-	return s
 }
 
 // seriesIdle is after how many intervals without a state a series is let go. One is not enough: many are sent every other interval.

@@ -34,9 +34,11 @@ func (n *ndjson) point(dst []byte, p *metric.Point, b *sinks.Batch) []byte {
 	dst = n.Text(dst, p.Name)
 	dst = append(dst, `,"tags":`...)
 	dst = n.texts(dst, p.Series.Tags)
-	dst = append(dst, `,"type":"`...)
-	dst = append(dst, p.Type.String()...)
-	dst = append(dst, `","value":`...)
+	if p.Type == metric.CounterPoint {
+		dst = append(dst, `,"type":"counter","value":`...)
+	} else {
+		dst = append(dst, `,"type":"gauge","value":`...)
+	}
 	dst = jsonappend.Float(dst, p.Value)
 	if p.Time != 0 {
 		return n.appendTail(dst, p.Time, b.Interval)
