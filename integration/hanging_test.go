@@ -16,7 +16,7 @@ import (
 // A node that hangs holds up nobody else: another sink gets every span at once, and what waits for the node is bounded and counted.
 func TestNodeHangs(t *testing.T) {
 	node := startOpenSearch(t)
-	d := servertest.Start(t, spanSettings(node.url, "install_templates: true", "linger: 100ms\nqueue_items: 5000\nqueue_bytes: 4000000")+`
+	d := servertest.Start(t, spanSettings(node.url, "install_templates: true", "linger: 100ms\ntimeout: 2s\nretry_max: 1s\nqueue_items: 5000\nqueue_bytes: 4000000")+`
   - kind: localfile
     name: file
     linger: 100ms

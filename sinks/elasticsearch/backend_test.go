@@ -29,12 +29,12 @@ func TestPreparation(t *testing.T) {
 		{"a bad request for who it is", "", func(f *fake) { f.handlers["GET /"] = refusal(f, 400, "x", "y") }, "not configured"},
 		{
 			"a template that is refused", "install_templates: true", func(f *fake) {
-				f.handlers["PUT /_index_template/veneur-otel-logs"] = refusal(f, 400, "illegal_argument_exception", "conflicts with another")
-			}, "index template veneur-otel-logs",
+				f.handlers["PUT /_index_template/veneur-logs-veneur.otel-default"] = refusal(f, 400, "illegal_argument_exception", "conflicts with another")
+			}, "index template veneur-logs-veneur.otel-default",
 		},
 		{"templates that are there", "install_templates: true", func(f *fake) {
-			for _, what := range []string{"traces", "metrics", "samples", "logs"} {
-				f.created["veneur-otel-"+what] = true
+			for _, what := range []string{"traces-veneur.otel", "metrics-veneur.otel", "metrics-veneur.samples", "logs-veneur.otel"} {
+				f.created["veneur-"+what+"-default"] = true
 			}
 		}, ""},
 		{"a data stream that is there", "", func(f *fake) { f.created["traces-veneur.otel-default"] = true }, ""},
@@ -123,7 +123,9 @@ func TestTemplatesByFlavour(t *testing.T) {
 			assert.Equal(t, len(want) > 0 && strings.Contains(strings.Join(want, " "), word), strings.Contains(string(text), word), "%v %s", version, word)
 		}
 	}
+	c.DatasetTag = "team"
 	made := templates(&c, &backend{config: &c})
+	assert.Equal(t, "veneur-metrics-any.otel-default", made[1].name)
 	text, err := json.MarshalIndent(made[1].body, "", "  ")
 	require.NoError(t, err)
 	sinktest.Golden(t, "template.series.golden", text)

@@ -163,7 +163,7 @@ func (b *bulk) request(ctx context.Context, from, to int, body []byte) error {
 	b.backend.reply = response.Body
 	b.counts.requests.Inc()
 	b.counts.bytes.Add(uint64(len(body)))
-	b.counts.millis.Add(uint64(time.Since(begun).Milliseconds()))
+	b.counts.nanos.Add(int64(time.Since(begun)))
 	if err != nil {
 		return err
 	}

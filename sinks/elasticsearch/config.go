@@ -73,7 +73,7 @@ type Config struct {
 	Samples string `yaml:"samples"`
 	// Metrics says how points are written: fields names a field by the metric, as time series data streams of Elasticsearch want it; value has
 	// the name in one field and the number in another, which no number of names and no dots in them disturb. auto is fields for
-	// data streams of Elasticsearch in the layout otel, and value everywhere else.
+	// data streams of Elasticsearch from version 8.16 on in the layout otel, and value everywhere else.
 	Metrics string `yaml:"metrics"`
 	// Histograms sends the whole distribution of histograms and timers too, as Elasticsearch's type histogram. OpenSearch has no such type:
 	// there they are refused.

@@ -101,16 +101,16 @@ func (k *sink) prepare(ctx context.Context) error {
 			return err
 		}
 		k.bulkPath = k.backend.bulkPath()
-		k.writer.fields = metricsAsFields(k.config, k.backend.openSearch)
+		k.writer.fields = metricsAsFields(k.config, &k.backend)
 	}
 	k.bulk.reset()
 	return nil
 }
 
-// metricsAsFields is the setting metrics with what auto means.
-func metricsAsFields(c *Config, openSearch bool) bool {
+// metricsAsFields is the setting metrics with what auto means. The version is the first whose own templates have the mappings by name.
+func metricsAsFields(c *Config, b *backend) bool {
 	if c.Metrics == metricsAuto {
-		return c.Layout == layoutOTel && c.target() == targetDataStream && !openSearch
+		return c.Layout == layoutOTel && c.target() == targetDataStream && b.atLeast(8, 16)
 	}
 	return c.Metrics == metricsFields
 }

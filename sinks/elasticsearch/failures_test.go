@@ -30,7 +30,7 @@ func TestFailure01KeyAndItsPath(t *testing.T) {
 		b := &backend{openSearch: openSearch, config: &Config{}}
 		c := DefaultConfig()
 		for _, made := range templates(&c, b) {
-			if strings.HasSuffix(made.name, "metrics") && !openSearch {
+			if strings.HasPrefix(made.name, "veneur-metrics-veneur.otel") && !openSearch {
 				continue // attributes are dimensions there, in a passthrough object, which has no objects below it
 			}
 			kind := field(t, made, "attributes")["type"]
@@ -159,7 +159,7 @@ func TestFailure10HugeIntegers(t *testing.T) {
 	assert.Contains(t, f.docs()[0].text, `"value":18446744073709552000.0`)
 	c := DefaultConfig()
 	for _, made := range templates(&c, &backend{openSearch: true, config: &c}) {
-		if strings.HasSuffix(made.name, "metrics") {
+		if strings.HasPrefix(made.name, "veneur-metrics-veneur.otel") {
 			assert.Equal(t, double, field(t, made, "metric")["properties"].(object)["value"])
 		}
 	}
@@ -436,8 +436,9 @@ func TestFailure28MissingTemplate(t *testing.T) {
 	require.NoError(t, r.send(span(1)))
 	require.NoError(t, r.send(span(2)))
 	assert.Equal(t, []string{
-		"GET /", "PUT /_index_template/veneur-otel-traces", "PUT /_index_template/veneur-otel-metrics", "PUT /_index_template/veneur-otel-samples",
-		"PUT /_index_template/veneur-otel-logs", "PUT /_data_stream/traces-veneur.otel-default", "POST /_bulk",
+		"GET /", "PUT /_index_template/veneur-traces-veneur.otel-default", "PUT /_index_template/veneur-metrics-veneur.otel-default",
+		"PUT /_index_template/veneur-metrics-veneur.samples-default", "PUT /_index_template/veneur-logs-veneur.otel-default",
+		"PUT /_data_stream/traces-veneur.otel-default", "POST /_bulk",
 	}, f.lines[:7])
 	assert.Contains(t, f.queries[0], "require_data_stream=true")
 	assert.Len(t, f.docs(), 2)

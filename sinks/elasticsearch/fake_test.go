@@ -38,7 +38,7 @@ type storedDoc struct{ index, id, text string }
 
 func newFake(t testing.TB) *fake {
 	f := &fake{
-		t: t, about: `{"version":{"number":"8.15.2"},"tagline":"You Know, for Search"}`,
+		t: t, about: `{"version":{"number":"8.17.0"},"tagline":"You Know, for Search"}`,
 		handlers: map[string]http.HandlerFunc{}, created: map[string]bool{}, ids: map[string]bool{},
 	}
 	f.server = httptest.NewServer(f)

@@ -1,6 +1,9 @@
 package elasticsearch
 
 import (
+	"sync/atomic"
+	"time"
+
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/sinks/jsondoc"
 )
@@ -17,7 +20,7 @@ var (
 	}
 	descTags = telemetry.Desc{
 		Name: "sink.elasticsearch.tags_left_out", Kind: telemetry.Counter, Unit: "tags", Tags: []string{"sink", "signal", "reason"}, Loss: true,
-		Help: "Tags left out of documents: by tag_keys and drop_tag_keys (rule), or by max_tag_keys (limit).",
+		Help: "Tags left out of documents: by tag_keys and drop_tag_keys (rule), or by max_tag_keys (limit); counted again when sent again.",
 	}
 	descKeys = telemetry.Desc{
 		Name: "sink.elasticsearch.keys", Kind: telemetry.Counter, Unit: "keys", Tags: []string{"sink", "signal", "change"},
@@ -32,7 +35,7 @@ var (
 		Help: "Bodies of bulk requests, before compression.",
 	}
 	descSeconds = telemetry.Desc{
-		Name: "sink.elasticsearch.request_milliseconds", Kind: telemetry.Counter, Unit: "milliseconds", Tags: []string{"sink", "signal"},
+		Name: "sink.elasticsearch.request_seconds", Kind: telemetry.Counter, Unit: "seconds", Tags: []string{"sink", "signal"},
 		Help: "Time spent in bulk requests.",
 	}
 	descRequests = telemetry.Desc{
@@ -53,7 +56,7 @@ type counts struct {
 	keys      [numChanges]*telemetry.Metric
 	cutTexts  *telemetry.Metric
 	bytes     *telemetry.Metric
-	millis    *telemetry.Metric
+	nanos     atomic.Int64 // spent in requests
 	requests  *telemetry.Metric
 }
 
@@ -73,9 +76,9 @@ func newCounts(r *telemetry.Registry, name, signal string) *counts {
 	c := &counts{
 		cutTexts: r.Counter(&descCutTexts, name, signal),
 		bytes:    r.Counter(&descBytes, name, signal),
-		millis:   r.Counter(&descSeconds, name, signal),
 		requests: r.Counter(&descRequests, name, signal),
 	}
+	r.Func(&descSeconds, func() float64 { return time.Duration(c.nanos.Load()).Seconds() }, name, signal)
 	for i, outcome := range outcomeNames {
 		c.documents[i] = r.Counter(&descDocuments, name, signal, outcome)
 	}

@@ -1,5 +1,7 @@
 package elasticsearch
 
+import "strings"
+
 // template is an index template as the daemon makes it. Its types are the document's own; nothing is guessed.
 type template struct {
 	name string
@@ -16,19 +18,19 @@ const retention = "7d"
 
 // templates returns those for every sort of document that the configuration can give.
 func templates(c *Config, b *backend) []template {
-	t := templater{c: c, b: b, fields: metricsAsFields(c, b.openSearch)}
-	list := []template{t.template("traces", traces, t.spans())}
+	t := templater{c: c, b: b, fields: metricsAsFields(c, b)}
+	list := []template{t.template(traces, t.spans())}
 	if c.Layout == layoutJaeger {
 		return list
 	}
 	if c.target() == targetIndex {
 		// Points and samples share an index.
-		return append(list, t.template("metrics", points, t.metrics(true)), t.template("logs", logs, t.logs()))
+		return append(list, t.template(points, t.metrics(true)), t.template(logs, t.logs()))
 	}
 	return append(list,
-		t.template("metrics", points, t.metrics(false)),
-		t.template("samples", samples, t.metrics(true)),
-		t.template("logs", logs, t.logs()))
+		t.template(points, t.metrics(false)),
+		t.template(samples, t.metrics(true)),
+		t.template(logs, t.logs()))
 }
 
 // templater makes templates for one backend.
@@ -38,7 +40,9 @@ type templater struct {
 	fields bool
 }
 
-func (t *templater) template(what string, of family, mappings object) template {
+// template is named by what it is for, so that several sinks each have their own.
+func (t *templater) template(of family, mappings object) template {
+	var matches string
 	settings := object{}
 	if t.b.atLeast(8, 14) {
 		settings["index.mapping.total_fields.ignore_dynamic_beyond_limit"] = true
@@ -54,7 +58,7 @@ func (t *templater) template(what string, of family, mappings object) template {
 			namespace = "*"
 		}
 		s := streams{config: t.c}
-		body["index_patterns"] = []string{s.streamName(of, dataset, namespace)}
+		matches = s.streamName(of, dataset, namespace)
 		body["data_stream"] = object{}
 		if t.b.atLeast(8, 11) {
 			inner["lifecycle"] = object{"data_retention": retention}
@@ -66,10 +70,11 @@ func (t *templater) template(what string, of family, mappings object) template {
 	} else {
 		names := [numFamilies]string{traces: t.c.traceIndex(), points: t.c.MetricIndex, logs: t.c.LogIndex}
 		p, _ := parsePattern(names[of]) // Validate has seen to it
-		body["index_patterns"] = []string{p.wild()}
+		matches = p.wild()
 	}
+	body["index_patterns"] = []string{matches}
 	body["template"] = inner
-	return template{"veneur-" + t.c.Layout + "-" + what, body}
+	return template{"veneur-" + strings.ReplaceAll(matches, "*", "any"), body}
 }
 
 // Fields, by their types.
