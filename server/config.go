@@ -13,6 +13,7 @@ import (
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
+	"github.com/veneurd/veneur/server/spanmetrics"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
 
@@ -30,6 +31,9 @@ type Config struct {
 	Flush     flush.Config     `yaml:",inline"`
 	Admin     admin.Config     `yaml:",inline"`
 	Stats     telemetry.Config `yaml:",inline"`
+
+	// SpanMetrics makes metrics of spans: requests, errors and durations of services, operations and dependencies.
+	SpanMetrics spanmetrics.Config `yaml:"span_metrics"`
 
 	// MetricSinks lists where points, events and service checks go.
 	MetricSinks []MetricSinkConfig `yaml:"metric_sinks"`
@@ -76,6 +80,8 @@ func DefaultConfig() Config {
 		Flush:     flush.DefaultConfig(),
 		Admin:     admin.DefaultConfig(),
 		Stats:     telemetry.DefaultConfig(),
+
+		SpanMetrics: spanmetrics.DefaultConfig(),
 	}
 }
 
@@ -108,6 +114,7 @@ func (c *Config) Validate() error {
 	faults.AddIn("", c.Flush.Validate())
 	faults.AddIn("", c.Admin.Validate())
 	faults.AddIn("", c.Stats.Validate())
+	faults.AddIn("span_metrics", c.SpanMetrics.Validate())
 	metricNames := map[string]int{}
 	for i := range c.MetricSinks {
 		taken(&faults, config.Index("metric_sinks", i), c.MetricSinks[i].Name, metricNames, i)

@@ -20,6 +20,7 @@ import (
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
+	"github.com/veneurd/veneur/server/spanmetrics"
 )
 
 // Deps is what a Server is given rather than makes.
@@ -36,6 +37,7 @@ type Server struct {
 	deps    Deps
 	ingest  *ingest.Ingest
 	flusher *flush.Flusher
+	spans   *spanmetrics.Stage // nil when no metrics are made of spans
 	admin   *admin.Server
 	sinks   outputs
 	stats   *telemetry.Statsd
@@ -61,6 +63,7 @@ func New(c Config, d Deps) (*Server, error) {
 	if s.sinks, err = buildSinks(&c, d); err != nil {
 		return nil, err
 	}
+	s.buildSpanMetrics()
 	interner := aggregate.NewInterner(aggregate.Settings{Config: c.Aggregate, Telemetry: d.Telemetry, Log: d.Log})
 	s.ingest, err = ingest.New(ingest.Settings{
 		Config:       c.Ingest,
@@ -70,6 +73,8 @@ func New(c Config, d Deps) (*Server, error) {
 		Spans:        s.sinks.fanout(),
 		Telemetry:    d.Telemetry,
 		Log:          d.Log,
+
+		NewSpanRecorder: s.newSpanRecorder(),
 	})
 	if err != nil {
 		return nil, err
@@ -192,6 +197,9 @@ func (s *Server) flushRunners() []lifecycle.Runner {
 	runners := []lifecycle.Runner{s.flusher}
 	if w := s.flusher.Watchdog(); w != nil {
 		runners = append(runners, w)
+	}
+	if s.spans != nil {
+		runners = append(runners, s.spans)
 	}
 	return runners
 }

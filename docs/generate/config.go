@@ -63,6 +63,7 @@ func sections() []configdoc.Section {
 		{Title: "Listeners", Value: c.Ingest, Text: "A listener that is not named does not exist. The indicator and objective timers are made of the spans that arrive."},
 		{Title: "Tags and limits", Value: c.Aggregate},
 		{Title: "Intervals, percentiles and routes", Value: c.Flush},
+		{Title: "Span metrics", Value: c, Keys: []string{"span_metrics"}, Text: "[spanmetrics.md](spanmetrics.md) says what they are, and shows what arrives."},
 		{Title: "Metric sinks", Value: c, Keys: []string{"metric_sinks"}, Text: metricSinksText},
 		{Title: "Span sinks", Value: c, Keys: []string{"span_sinks"}, Text: "The keys of delivery mean what they mean for metric sinks; a span is one item."},
 		{Title: "The HTTP port", Value: c.Admin},

@@ -9,6 +9,7 @@ import (
 	"github.com/veneurd/veneur/server/derive"
 	"github.com/veneurd/veneur/server/flush"
 	"github.com/veneurd/veneur/server/ingest"
+	"github.com/veneurd/veneur/server/spanmetrics"
 	"github.com/veneurd/veneur/sinks/delivery"
 	"github.com/veneurd/veneur/sinks/elasticsearch"
 	"github.com/veneurd/veneur/sinks/httpsend"
@@ -25,7 +26,7 @@ var parts = []struct {
 }{
 	{"Receiving", ingest.Descs()},
 	{"Aggregating", aggregate.Descs()},
-	{"Metrics of spans", derive.Descs()},
+	{"Metrics of spans", append(derive.Descs(), spanmetrics.Descs()...)},
 	{"Flushing and routing", flush.Descs()},
 	{"Delivering", delivery.Descs()},
 	{"Sinks that send over HTTP", httpsend.Descs()},

@@ -27,8 +27,10 @@ type Settings struct {
 	ExcludedTags []string
 	Interner     *aggregate.Interner
 	Spans        SpanSink // nil when spans go nowhere
-	Telemetry    *telemetry.Registry
-	Log          logrus.FieldLogger
+	// NewSpanRecorder is called once for each lane, and returns what counts its spans; nil when nothing does.
+	NewSpanRecorder func() SpanRecorder
+	Telemetry       *telemetry.Registry
+	Log             logrus.FieldLogger
 }
 
 // Ingest is every listener of a daemon and the lanes that they fill.
@@ -166,6 +168,9 @@ func (i *Ingest) newIntake() *intake {
 	}
 	in.counts.refusedSSF = map[ssf.Reason]uint64{}
 	in.counts.brokenTraces = map[ssf.Reason]uint64{}
+	if i.settings.NewSpanRecorder != nil {
+		in.recorder = i.settings.NewSpanRecorder()
+	}
 	in.deriver = derive.New(i.settings.Config.Derive, target{in}, i.settings.Telemetry)
 	i.lanes = append(i.lanes, in.lane)
 	return in

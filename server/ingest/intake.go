@@ -20,6 +20,12 @@ type SpanSink interface {
 	OfferSpan(span *ssf.SSFSpan)
 }
 
+// SpanRecorder counts the spans of one lane, of which it keeps nothing. A span is a valid part of a trace, with each tag once; unix is when it
+// came, in seconds.
+type SpanRecorder interface {
+	Add(span *ssf.SSFSpan, unix int64)
+}
+
 // intake turns what arrives into entries of its lane's table. Between begin and end, which hold the lane's lock, everything belongs to the
 // goroutine that called begin.
 type intake struct {
@@ -35,8 +41,9 @@ type intake struct {
 	decoder  ssf.Decoder
 	deriver  *derive.Deriver
 	spans    SpanSink
-	extend   []ssf.Tag // set on every span that is passed on
-	exclude  []string  // keys of tags taken from it
+	recorder SpanRecorder // nil when nothing counts spans
+	extend   []ssf.Tag    // set on every span that is passed on
+	exclude  []string     // keys of tags taken from it
 
 	src    *source
 	stamp  int64 // when the batch was received, nanoseconds since start

@@ -35,6 +35,9 @@ func (in *intake) span(data []byte) error {
 		return nil // it was a carrier of samples
 	}
 	in.counts.traceSpans++
+	if in.recorder != nil {
+		in.recorder.Add(span, in.now)
+	}
 	if in.spans.Wants() {
 		for _, key := range in.exclude {
 			span.DeleteTag(key)

@@ -17,7 +17,7 @@ func (s *Stage) closeEnded(now time.Time) {
 			s.ended = true
 		}
 		for _, b := range states {
-			if b.Fine == fine && !s.handed[b.Bucket] && (b.Closed || s.isOver(b.Bucket, now)) && !s.close(b) {
+			if b.Fine == fine && !s.handed[b.Bucket] && (b.Closed || s.isOver(b.Bucket, now)) && !s.close(b, now) {
 				s.ended = true
 			}
 		}
@@ -30,7 +30,7 @@ func (s *Stage) isOver(b store.Bucket, now time.Time) bool {
 }
 
 // close closes one bucket, unless it was closed before and not delivered, and hands it on. It says no when the bucket cannot be read.
-func (s *Stage) close(b store.State) bool {
+func (s *Stage) close(b store.State, now time.Time) bool {
 	s.set.Reset()
 	if err := s.store.Read(b.Bucket, s.set); err != nil {
 		s.stats.readErrors.Inc()
@@ -49,15 +49,15 @@ func (s *Stage) close(b store.State) bool {
 		}
 		s.write(changes)
 	}
-	s.hand(b.Bucket)
+	s.hand(b.Bucket, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
 	return true
 }
 
 // hand hands a bucket on, which is in s.set.
-func (s *Stage) hand(b store.Bucket) {
+func (s *Stage) hand(b store.Bucket, ended time.Time) {
 	s.handed[b] = true
 	s.stats.undelivered.Set(float64(len(s.handed)))
-	c := &Closed{Bucket: b, Late: b.End() <= s.started.Unix(), Set: s.set, Taken: func() {
+	c := &Closed{Bucket: b, Late: b.End() <= s.started.Unix(), Ended: ended, Set: s.set, Taken: func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.taken = append(s.taken, b)
@@ -86,13 +86,13 @@ func (s *Stage) forget() {
 }
 
 // end hands on what nobody will be there for, and lets go of what was delivered.
-func (s *Stage) end() {
+func (s *Stage) end(now time.Time) {
 	if _, memory := s.store.(*store.Memory); memory && s.s.EmitOpen {
 		states, _ := s.store.Buckets() // that of memory has no errors
 		for _, fine := range []bool{true, false} {
 			for _, b := range states {
 				if b.Fine == fine && !s.handed[b.Bucket] {
-					s.close(b)
+					s.close(b, now)
 				}
 			}
 			states, _ = s.store.Buckets()

@@ -3,12 +3,14 @@ package spanmetrics
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/spanmetrics/partial"
 	"github.com/veneurd/veneur/server/spanmetrics/pebblestore"
 	"github.com/veneurd/veneur/server/spanmetrics/store"
@@ -17,6 +19,10 @@ import (
 // Settings is what a Stage is made of.
 type Settings struct {
 	Config Config // valid
+	// ExtendTags are tags, "key:value", that every series has, whatever a span says.
+	ExtendTags []string
+	// ExcludedTags are keys of tags that no service is known by.
+	ExcludedTags []string
 	// Emit hands a bucket on that is over. It is called by Run's goroutine, in the order in which buckets end.
 	Emit      func(*Closed)
 	Telemetry *telemetry.Registry
@@ -33,8 +39,10 @@ type Settings struct {
 // Closed is a bucket that takes nothing any more.
 type Closed struct {
 	store.Bucket
-	Late bool         // it had ended before the stage began
-	Set  *partial.Set // lent for the call of Emit
+	Late bool // it had ended before the stage began
+	// Ended is when it ended, in whole seconds: its End, unless the stage did not live to see that.
+	Ended time.Time
+	Set   *partial.Set // lent for the call of Emit
 	// Taken is called once, from any goroutine, when what the bucket gave is delivered, or given up: then the store lets go of it.
 	Taken func()
 }
@@ -69,6 +77,10 @@ func New(s Settings) *Stage {
 		s.Now = time.Now
 	}
 	stage := &Stage{s: s, stats: newStats(s.Telemetry), handed: map[store.Bucket]bool{}, set: partial.New(s.Config.limits())}
+	s.Config.ResourceTags = slices.DeleteFunc(slices.Clone(s.Config.ResourceTags), func(key string) bool {
+		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })
+	})
+	stage.s.Config = s.Config
 	if s.Open == nil {
 		stage.s.Open = stage.openStore
 	}
@@ -115,7 +127,7 @@ func (s *Stage) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			s.tick(s.s.Now())
-			s.end()
+			s.end(s.s.Now())
 			return s.store.Close()
 		case <-timer.C:
 			s.tick(s.s.Now())

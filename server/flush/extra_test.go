@@ -1,0 +1,44 @@
+package flush
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/protocol/metric"
+	"github.com/veneurd/veneur/server/aggregate"
+	"github.com/veneurd/veneur/server/sketch/tdigest"
+)
+
+// An interval that comes from elsewhere goes by the same routes and rules, with its own end and length.
+func TestExtraIntervals(t *testing.T) {
+	f := newFixture(t, tested(func(c *Config) { c.Aggregates, c.Percentiles = []string{"count"}, []float64{0.5} }),
+		Target{Name: "plain", WantsDistributions: true}, Target{Name: "ruled", Rules: Rules{AddTags: map[string]string{"team": "a"}}})
+	x := NewExtra(f.s)
+	series := func(name string, kind metric.Kind) *metric.Series {
+		return &metric.Series{Name: name, Tags: []string{"service:web"}, Kind: kind}
+	}
+	var iv aggregate.Interval
+	digest := tdigest.New(tdigest.DefaultCompression)
+	digest.Add(0.5, 3)
+	iv.Counters.Push(aggregate.CounterState{Series: series("requests", metric.Counter), Value: 3})
+	iv.Gauges.Push(aggregate.GaugeState{Series: series("alive", metric.Gauge), Value: 1})
+	iv.Histograms.Push(aggregate.HistogramState{Series: series("duration", metric.Histogram), Digest: digest})
+	f.add("own:1|c")
+	x.Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute)
+
+	plain := f.got["plain"][0]
+	require.Equal(t, []string{
+		"alive gauge 1 service:web", "duration.50percentile gauge 0.5 service:web", "duration.count counter 3 service:web", "requests counter 3 service:web",
+	}, show(plain))
+	require.Equal(t, []any{time.Unix(1_700_000_040, 0), time.Minute}, []any{plain.End, plain.Interval})
+	require.Len(t, plain.Distributions, 1)
+	require.Equal(t, []string{
+		"alive gauge 1 service:web,team:a", "duration.50percentile gauge 0.5 service:web,team:a", "duration.count counter 3 service:web,team:a",
+		"requests counter 3 service:web,team:a",
+	}, show(f.got["ruled"][0]))
+	require.EqualValues(t, 4, f.stats.Value("flush.points"))
+	require.EqualValues(t, 4, f.stats.Value("flush.somewhere_routed"))
+	require.Equal(t, []string{"own counter 1"}, f.points("plain"), "what comes from lanes is another interval")
+}

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"time"
+
+	"github.com/veneurd/veneur/server/flush"
+	"github.com/veneurd/veneur/server/ingest"
+	"github.com/veneurd/veneur/server/spanmetrics"
+)
+
+// buildSpanMetrics builds what makes metrics of spans, if the configuration wants any.
+func (s *Server) buildSpanMetrics() {
+	if !s.config.SpanMetrics.Enabled {
+		return
+	}
+	extra := flush.NewExtra(flush.Settings{Config: s.config.Flush, Targets: s.sinks.targets, Telemetry: s.deps.Telemetry, Log: s.deps.Log})
+	s.spans = spanmetrics.New(spanmetrics.Settings{
+		Config:       s.config.SpanMetrics,
+		ExtendTags:   s.config.Aggregate.ExtendTags,
+		ExcludedTags: excludedEverywhere(s.config.Aggregate.TagsExclude),
+		Emit: func(c *spanmetrics.Closed) {
+			extra.Offer(s.spans.Points(c), c.Ended, c.Ended.Sub(time.Unix(c.Start, 0)))
+			c.Taken()
+		},
+		Telemetry: s.deps.Telemetry,
+		Log:       s.deps.Log,
+		EmitOpen:  s.config.Flush.FlushOnShutdown,
+	})
+}
+
+// newSpanRecorder returns what gives each lane its recorder, or nil.
+func (s *Server) newSpanRecorder() func() ingest.SpanRecorder {
+	if s.spans == nil {
+		return nil
+	}
+	return func() ingest.SpanRecorder { return s.spans.NewRecorder() }
+}

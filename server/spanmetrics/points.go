@@ -1,0 +1,174 @@
+package spanmetrics
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/veneurd/veneur/protocol/metric"
+	"github.com/veneurd/veneur/server/aggregate"
+	"github.com/veneurd/veneur/server/sketch/loghist"
+	"github.com/veneurd/veneur/server/sketch/tdigest"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// other is what everything is called that has no key of its own.
+const other = "_other"
+
+// Names of metrics, after the prefix.
+const (
+	operationRequests  = "operation.requests"
+	operationSeconds   = "operation.seconds"
+	operationDuration  = "operation.duration"
+	serviceRequests    = "service.requests"
+	serviceErrors      = "service.errors"
+	serviceSeconds     = "service.seconds"
+	serviceDuration    = "service.duration"
+	serviceAlive       = "service.alive"
+	dependencyRequests = "dependency.requests"
+	dependencySeconds  = "dependency.seconds"
+	overflowKeys       = "overflow.keys"
+	overflowServices   = "overflow.services"
+)
+
+// Points makes of a bucket what is flushed: counters, gauges and histograms, whose durations are in seconds. It keeps nothing of the bucket, and is the
+// caller's.
+func (s *Stage) Points(c *Closed) *aggregate.Interval {
+	p := points{config: &s.s.Config, extend: s.s.ExtendTags, out: &aggregate.Interval{}, names: map[string]string{}}
+	interval := intervalName(c.Duration())
+	if p.config.IntervalIn == inName {
+		p.suffix = "." + interval
+	} else {
+		p.interval = interval
+	}
+	for i := range c.Set.Services() {
+		m := &c.Set.Services()[i]
+		p.service(m)
+		p.excess(c.Set.Excess(i), m.Name, m.Tags)
+	}
+	if e, services := c.Set.Overall(); e != nil {
+		p.excess(e, other, nil)
+		p.gauge(overflowServices, float64(services), p.tags(other, nil))
+	}
+	return p.out
+}
+
+// points is the interval in the making.
+type points struct {
+	config   *Config
+	extend   []string // tags that every series has
+	interval string   // the tag's value, or ""
+	suffix   string   // of names, or ""
+	out      *aggregate.Interval
+	names    map[string]string // whole names by those of the constants
+}
+
+func (p *points) service(m *partial.Service) {
+	p.gauge(serviceAlive, 1, p.tags(m.Name, m.Tags))
+	for i := range m.Operations {
+		o := &m.Operations[i]
+		tags := p.tags(m.Name, m.Tags, "operation", o.Name, "error", strconv.FormatBool(o.Failed))
+		p.counter(operationRequests, weight(o.Duration.Weight()), tags)
+		p.counter(operationSeconds, seconds(o.Duration.Sum), tags)
+		p.histogram(operationDuration, &o.Duration, tags)
+	}
+	for i := range m.Kinds {
+		k := &m.Kinds[i]
+		p.kind(&k.Duration, k.Ok, k.Failed, p.tags(m.Name, m.Tags, "kind", k.Kind))
+	}
+	for i := range m.Dependencies {
+		d := &m.Dependencies[i]
+		tags := p.tags(m.Name, m.Tags, "operation", d.Name, "error", strconv.FormatBool(d.Failed), "target_kind", d.TargetKind, "target", d.Target)
+		p.counter(dependencyRequests, weight(d.Weight), tags)
+		p.counter(dependencySeconds, seconds(d.Sum), tags)
+	}
+}
+
+func (p *points) kind(duration *loghist.Sketch, ok, failed uint64, tags []string) {
+	p.counter(serviceRequests, weight(loghist.Plus(ok, failed)), tags)
+	p.counter(serviceErrors, weight(failed), tags)
+	p.counter(serviceSeconds, seconds(duration.Sum), tags)
+	p.histogram(serviceDuration, duration, tags)
+}
+
+// excess makes the points of what has no key of its own, and says how many keys those are.
+func (p *points) excess(e *partial.Excess, service string, resource []ssf.Tag) {
+	if e == nil {
+		return
+	}
+	m := &e.Sums
+	if n := m.OperationDuration.Weight(); n > 0 {
+		tags := p.tags(service, resource, "operation", other)
+		p.counter(operationRequests, weight(n), tags)
+		p.counter(operationSeconds, seconds(m.OperationDuration.Sum), tags)
+		p.histogram(operationDuration, &m.OperationDuration, tags)
+	}
+	if m.Ok+m.Failed > 0 {
+		p.kind(&m.KindDuration, m.Ok, m.Failed, p.tags(service, resource, "kind", other))
+	}
+	if m.DependencyWeight > 0 {
+		tags := p.tags(service, resource, "operation", other, "target_kind", other, "target", other)
+		p.counter(dependencyRequests, weight(m.DependencyWeight), tags)
+		p.counter(dependencySeconds, seconds(m.DependencySum), tags)
+	}
+	for _, f := range partial.Families() {
+		if keys := e.Keys(f); keys > 0 {
+			p.gauge(overflowKeys, float64(keys), p.tags(service, resource, "family", f.String()))
+		}
+	}
+}
+
+// tags returns the tags of a series, sorted: those of the service, those given as keys and values, of which empty ones are left out, and those of the
+// configuration, which override them.
+func (p *points) tags(service string, resource []ssf.Tag, pairs ...string) []string {
+	tags := make([]string, 0, 2+len(resource)+len(pairs)/2+len(p.extend))
+	add := func(key, value string) {
+		if value != "" && !slices.ContainsFunc(p.extend, func(tag string) bool { return metric.TagKey(tag) == key }) {
+			tags = append(tags, key+":"+value)
+		}
+	}
+	add("service", service)
+	add("interval", p.interval)
+	for _, tag := range resource {
+		add(tag.Key, tag.Value)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		add(pairs[i], pairs[i+1])
+	}
+	tags = append(tags, p.extend...)
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
+func (p *points) series(name string, kind metric.Kind, tags []string) *metric.Series {
+	whole, ok := p.names[name]
+	if !ok {
+		whole = p.config.Prefix + name + p.suffix
+		p.names[name] = whole
+	}
+	return &metric.Series{Name: whole, Tags: tags, Kind: kind}
+}
+
+func (p *points) counter(name string, value float64, tags []string) {
+	p.out.Counters.Push(aggregate.CounterState{Series: p.series(name, metric.Counter, tags), Value: value, Contested: isOther(tags)})
+}
+
+func (p *points) gauge(name string, value float64, tags []string) {
+	p.out.Gauges.Push(aggregate.GaugeState{Series: p.series(name, metric.Gauge, tags), Value: value})
+}
+
+func (p *points) histogram(name string, m *loghist.Sketch, tags []string) {
+	digest := tdigest.New(tdigest.DefaultCompression)
+	m.Each(func(index uint32, count uint64) {
+		digest.Add(seconds(loghist.Value(index)), weight(count))
+	})
+	p.out.Histograms.Push(aggregate.HistogramState{Series: p.series(name, metric.Histogram, tags), Digest: digest, Contested: isOther(tags)})
+}
+
+// isOther says whether a series could be that of a key which somebody has called as we call what has no key.
+func isOther(tags []string) bool { return slices.Contains(tags, "kind:"+other) }
+
+func weight(w uint64) float64 { return float64(w) / loghist.One }
+
+func seconds(ns uint64) float64 { return float64(ns) / float64(time.Second) }

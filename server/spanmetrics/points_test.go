@@ -1,0 +1,133 @@
+package spanmetrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/server/aggregate"
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// pointsOf returns what a minute of spans gives, a line each.
+func pointsOf(t *testing.T, change func(*Settings), spans ...*ssf.SSFSpan) []string {
+	settings := Settings{Config: testConfig(), Telemetry: telemetry.New()}
+	if change != nil {
+		change(&settings)
+	}
+	require.NoError(t, settings.Config.Validate())
+	s := New(settings)
+	r := s.NewRecorder()
+	for _, span := range spans {
+		r.Add(span, 1_700_000_000)
+	}
+	set, _ := r.take()
+	iv := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	return shown(iv)
+}
+
+func shown(iv *aggregate.Interval) []string {
+	var got []string
+	for s := range iv.Counters.All() {
+		got = append(got, fmt.Sprintf("%s %v %s", s.Series.Name, s.Value, strings.Join(s.Series.Tags, ",")))
+	}
+	for s := range iv.Gauges.All() {
+		got = append(got, fmt.Sprintf("%s %v %s", s.Series.Name, s.Value, strings.Join(s.Series.Tags, ",")))
+	}
+	for s := range iv.Histograms.All() {
+		got = append(got, fmt.Sprintf("%s count %v p50 %.2f %s", s.Series.Name, s.Digest.Count(), s.Digest.Quantile(0.5), strings.Join(s.Series.Tags, ",")))
+	}
+	slices.Sort(got)
+	return got
+}
+
+func TestPoints(t *testing.T) {
+	request := requestSpan("web", "GET /", 1500*time.Millisecond)
+	request.Tags = []ssf.Tag{{Key: "span.kind", Value: "server"}, {Key: "env", Value: "prod"}, {Key: "sample_rate", Value: "0.5"}}
+	failed := requestSpan("web", "GET /", 500*time.Millisecond)
+	failed.Error, failed.Tags = true, []ssf.Tag{{Key: "span.kind", Value: "server"}, {Key: "env", Value: "prod"}}
+	query := requestSpan("web", "SELECT", 250*time.Millisecond)
+	query.Id, query.ParentId, query.Tags = 8, 7, []ssf.Tag{{Key: "db.instance", Value: "users"}, {Key: "env", Value: "prod"}}
+	internal := requestSpan("cron", "tick", time.Second)
+	internal.Id, internal.ParentId = 8, 7
+
+	assert.Equal(t, []string{
+		"span.dependency.requests 1 env:prod,error:false,interval:1m,operation:SELECT,service:web,target:users,target_kind:db.instance",
+		"span.dependency.seconds 0.25 env:prod,error:false,interval:1m,operation:SELECT,service:web,target:users,target_kind:db.instance",
+		"span.operation.duration count 1 p50 0.50 env:prod,error:true,interval:1m,operation:GET /,service:web",
+		"span.operation.duration count 2 p50 1.50 env:prod,error:false,interval:1m,operation:GET /,service:web",
+		"span.operation.requests 1 env:prod,error:true,interval:1m,operation:GET /,service:web",
+		"span.operation.requests 2 env:prod,error:false,interval:1m,operation:GET /,service:web",
+		"span.operation.seconds 0.5 env:prod,error:true,interval:1m,operation:GET /,service:web",
+		"span.operation.seconds 3 env:prod,error:false,interval:1m,operation:GET /,service:web",
+		"span.service.alive 1 env:prod,interval:1m,service:web",
+		"span.service.alive 1 interval:1m,service:cron",
+		"span.service.duration count 3 p50 1.50 env:prod,interval:1m,kind:server,service:web",
+		"span.service.errors 1 env:prod,interval:1m,kind:server,service:web",
+		"span.service.requests 3 env:prod,interval:1m,kind:server,service:web",
+		"span.service.seconds 3.5 env:prod,interval:1m,kind:server,service:web",
+	}, pointsOf(t, nil, request, failed, query, internal))
+
+	assert.Equal(t, []string{
+		"my.service.alive.1m 1 env:dev,service:cron",
+		"my.service.alive.1m 1 env:dev,service:web",
+	}, pointsOf(t, func(s *Settings) {
+		s.Config.Prefix, s.Config.IntervalIn = "my.", "name"
+		s.Config.TargetTags = nil
+		s.ExtendTags = []string{"env:dev"}
+		s.ExcludedTags = []string{"region"}
+	}, query, internal), "the configuration's tags override a sender's")
+}
+
+func TestPointsOfOverflow(t *testing.T) {
+	var spans []*ssf.SSFSpan
+	for i := range 4 {
+		spans = append(spans, requestSpan("a", fmt.Sprint("op", i), time.Second))
+		s := requestSpan("a", "query", time.Second)
+		s.Id, s.ParentId, s.Tags = 8, 7, []ssf.Tag{{Key: "db.instance", Value: fmt.Sprint("db", i)}}
+		spans = append(spans, s)
+	}
+	spans = append(spans, requestSpan("b", "op", time.Second), requestSpan("c", "op", time.Second))
+	assert.Equal(t, []string{
+		"span.dependency.requests 1 error:false,interval:1m,service:a,target:db0,target_kind:db.instance",
+		"span.dependency.requests 3 interval:1m,operation:_other,service:a,target:_other,target_kind:_other",
+		"span.operation.requests 1 error:false,interval:1m,operation:op0,service:a",
+		"span.operation.requests 2 interval:1m,operation:_other,service:_other",
+		"span.operation.requests 3 interval:1m,operation:_other,service:a",
+		"span.overflow.keys 2 family:operation,interval:1m,service:_other",
+		"span.overflow.keys 2 family:service,interval:1m,service:_other",
+		"span.overflow.keys 3 family:dependency,interval:1m,service:a",
+		"span.overflow.keys 3 family:operation,interval:1m,service:a",
+		"span.overflow.services 2 interval:1m,service:_other",
+		"span.service.alive 1 interval:1m,service:a",
+		"span.service.requests 2 interval:1m,kind:_other,service:_other",
+		"span.service.requests 4 interval:1m,service:a",
+	}, slices.DeleteFunc(pointsOf(t, func(s *Settings) {
+		s.Config.Limits.Services, s.Config.Limits.OperationsPerService, s.Config.Limits.DependenciesPerService = 1, 1, 1
+	}, spans...), func(line string) bool {
+		return strings.Contains(line, "seconds") || strings.Contains(line, "duration") || strings.Contains(line, "errors")
+	}))
+}
+
+// Somebody may call an operation as we call what has no key.
+func TestOtherIsNotUsedTwice(t *testing.T) {
+	mine := requestSpan("a", "op", time.Second)
+	mine.SetTag("span.kind", other)
+	s := New(Settings{Config: testConfig(), Telemetry: telemetry.New()})
+	r := s.NewRecorder()
+	r.Add(mine, 1)
+	set, _ := r.take()
+	iv := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	for c := range iv.Counters.All() {
+		if strings.HasPrefix(c.Series.Name, "span.service.") {
+			assert.True(t, c.Contested, "the points are added up where they meet")
+		}
+	}
+}

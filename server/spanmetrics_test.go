@@ -1,0 +1,88 @@
+package server_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/server/servertest"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// shopSpan is a span of the shop, one of a trace of three.
+func shopSpan(id, parent int64, service, name string, took time.Duration, tags ...ssf.Tag) *ssf.SSFSpan {
+	return &ssf.SSFSpan{
+		TraceId: 70, Id: id, ParentId: parent, Service: service, Name: name, StartTimestamp: 1e18, EndTimestamp: 1e18 + int64(took), Tags: tags,
+	}
+}
+
+func send(t *testing.T, d *servertest.Daemon, span *ssf.SSFSpan) {
+	conn := d.Dial("SSF", "udp")
+	_, err := conn.Write(ssf.AppendSpan(nil, span))
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+}
+
+// One line turns span metrics on. What has not ended when the daemon stops is emitted then, since it is in memory only.
+func TestSpanMetrics(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	d := servertest.Start(t, `
+interval: 1h
+percentiles: [0.99]
+ssf_listen_addresses: ["udp://127.0.0.1:0"]
+extend_tags: ["env:test"]
+span_metrics: {enabled: true}
+metric_sinks: [{kind: localfile, name: out, config: {path: `+out+`}}]`)
+	const n = 20
+	for i := range n {
+		root := shopSpan(70, 0, "web", "GET /", 300*time.Millisecond, ssf.Tag{Key: "env", Value: "prod"})
+		root.Error = i == 0
+		send(t, d, root)
+		send(t, d, shopSpan(71, 70, "web", "SELECT", 200*time.Millisecond, ssf.Tag{Key: "db.instance", Value: "users"}))
+		send(t, d, shopSpan(72, 71, "db", "parse", time.Millisecond))
+	}
+	d.Await(3*n, "ingest.trace_spans")
+	require.NoError(t, d.Stop())
+	records := servertest.Records(t, out)
+	totals := servertest.Totals(records)
+	for _, interval := range []string{"1m", "10m", "60m"} {
+		service := "env:test,interval:" + interval + ",service:web"
+		operation := ",interval:" + interval + ",operation:GET /,service:web"
+		require.Equal(t, 1.0, totals["span.operation.requests|env:test,error:true"+operation])
+		require.Equal(t, n-1.0, totals["span.operation.requests|env:test,error:false"+operation])
+		require.InDelta(t, 0.3*(n-1), totals["span.operation.seconds|env:test,error:false"+operation], 1e-9)
+		require.InEpsilon(t, 0.3, totals["span.operation.duration.99percentile|env:test,error:false"+operation], 0.01)
+		require.Equal(t, float64(n), totals["span.service.requests|"+service])
+		require.Equal(t, 1.0, totals["span.service.errors|"+service])
+		require.Equal(t, float64(n),
+			totals["span.dependency.requests|env:test,error:false,interval:"+interval+",operation:SELECT,service:web,target:users,target_kind:db.instance"])
+		require.Equal(t, 1.0, totals["span.service.alive|env:test,interval:"+interval+",service:db"])
+	}
+	for _, r := range records {
+		require.LessOrEqual(t, r.Timestamp, time.Now().Unix(), "%+v", r)
+	}
+	require.EqualValues(t, n, d.Value("span_metrics.spans", "family:request"))
+}
+
+// What a daemon has not emitted the next one does, by its store, as if there had been one.
+func TestSpanMetricsOutliveTheDaemon(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	config := `
+interval: 1h
+ssf_listen_addresses: ["tcp://127.0.0.1:0", "udp://127.0.0.1:0"]
+span_metrics: {enabled: true, intervals: [2s], commit_interval: 100ms, store_path: ` + filepath.Join(dir, "store") + `}
+metric_sinks: [{kind: localfile, name: out, config: {path: ` + out + `}}]`
+	for range 3 {
+		d := servertest.Start(t, config)
+		send(t, d, shopSpan(70, 0, "web", "GET /", time.Second))
+		d.Await(1, "ingest.trace_spans")
+		require.NoError(t, d.Stop())
+	}
+	d := servertest.Start(t, config)
+	d.Eventually("all are emitted", func() bool { return servertest.Totals(servertest.Records(t, out))["span.operation.requests"] == 3 })
+	require.NoError(t, d.Stop())
+	require.Equal(t, 3.0, servertest.Totals(servertest.Records(t, out))["span.operation.requests"])
+}
