@@ -76,7 +76,7 @@ func TestReceiveBufferIsForced(t *testing.T) {
 	sockets, granted, err := openUDP(t.Context(), "udp4", "127.0.0.1:0", 2, most+4096)
 	require.NoError(t, err)
 	for _, s := range sockets {
-		defer s.close() //nolint:errcheck // the end of the test
+		defer s.close()
 		require.NoError(t, onDescriptor(s.raw, func(fd int) error {
 			// What asks for privileges fails without, on any socket.
 			forced := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, most+4096) == nil
