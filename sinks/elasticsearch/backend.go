@@ -109,7 +109,7 @@ func (b *backend) install(ctx context.Context) error {
 				return sinks.Permanent(err)
 			}
 			status, said, err := b.ask(ctx, http.MethodPut, "/_index_template/"+url.PathEscape(t.name)+"?create=true", body)
-			if err != nil && !(status == http.StatusBadRequest && saysExists(said)) {
+			if err != nil && (status != http.StatusBadRequest || !saysExists(said)) {
 				return configError(status, fmt.Errorf("index template %s: %w", t.name, err))
 			}
 		}
