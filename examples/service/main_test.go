@@ -75,6 +75,25 @@ span_sinks: [{kind: localfile, name: out, config: {path: `+spans+`}}]`)
 	require.Positive(t, totals["veneur.trace_client.recorded_total"])
 }
 
+// A service runs, and ends well, whether or not there is a daemon.
+func TestWithoutDaemon(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	address, done := make(chan string, 1), make(chan error, 1)
+	daemon := "unix://" + filepath.Join(t.TempDir(), "nobody")
+	go func() {
+		done <- run(ctx, []string{"-http", "127.0.0.1:0", "-veneur", daemon}, func(a string) { address <- a })
+	}()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+<-address+"/charges/1?amount=10", nil)
+	require.NoError(t, err)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+	stop()
+	require.NoError(t, <-done)
+}
+
 func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{{"-veneur", "nowhere"}, {"-http", "nowhere"}, {"-unknown"}} {
 		require.Error(t, run(t.Context(), args, func(string) {}))
