@@ -65,6 +65,10 @@ func FuzzString(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, strings.ReplaceAll(string(stdlib), `\ufffd`, "\ufffd"), strings.ReplaceAll(string(StringEscaped(nil, s, EscapeAsStdlib)), `\ufffd`, "\ufffd"))
 
+		for e := range EscapeDelete << 1 {
+			require.Equal(t, string(appendEscaped([]byte(`"`), s, 0, e)), string(StringEscaped(nil, s, e)))
+		}
+
 		limit &= 0xff
 		cut := Cut(s, limit)
 		require.True(t, strings.HasPrefix(s, cut))
