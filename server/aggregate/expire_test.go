@@ -97,7 +97,7 @@ func TestFreshStartKeepsWhatLives(t *testing.T) {
 
 // Whoever sends many series once gets no more than a few intervals of memory for them, whatever series_idle_intervals says of others.
 func TestFloodIsGivenBackWithinTenIntervals(t *testing.T) {
-	const usual, flood, lanes = 4000, 60_000, 2
+	const usual, flood, lanes = 2000, 30_000, 2
 	d := newDaemon(t, lanes)
 	interval := func() {
 		for i := range usual {
