@@ -46,13 +46,18 @@ func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 // Offer takes an interval over for delivery, in as many batches as it has: they are queued, dropped and given up together. It costs one pass
 // over them, never blocks, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
 // everything offered is expired.
-func (d *Delivery) Offer(interval ...*sinks.Batch) {
+func (d *Delivery) Offer(interval ...*sinks.Batch) { d.OfferUntil(nil, interval...) }
+
+// OfferUntil is Offer, and done is called once when the delivery is done with the interval: it was sent, refused, dropped, given up, or is on
+// disk. It is not called for what is lost because Run ends, which whoever offers it may then offer again. done is called from any goroutine,
+// with a lock held: it must not block, nor call the delivery.
+func (d *Delivery) OfferUntil(done func(), interval ...*sinks.Batch) {
 	dropped := 0
 	drop := func(r Reason) {
 		dropped++
 		d.filtered[r].Inc()
 	}
-	p := &parcel{born: time.Now()}
+	p := &parcel{born: time.Now(), done: done}
 	var kept []*sinks.Batch
 	for _, b := range interval {
 		if !d.distributions && b.Distributions != nil {
@@ -75,6 +80,9 @@ func (d *Delivery) Offer(interval ...*sinks.Batch) {
 	}
 	if len(kept) == 0 {
 		d.queue.push(nil, dropped)
+		if done != nil {
+			done()
+		}
 		return
 	}
 	kept[len(kept)-1].More = interval[len(interval)-1].More

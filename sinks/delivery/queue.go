@@ -31,6 +31,7 @@ type parcel struct {
 	born         time.Time
 	cuts         []int // where its chunks end, ascending; the last one is items; nil is one chunk
 	cargo        cargo
+	done         func() // see OfferUntil; nil when nobody waits, or when it was called
 
 	settled int  // of items, or moved to disk; under the queue's lock
 	moved   int  // of items: the first so many are on disk
@@ -75,7 +76,17 @@ func (q *queue) enter(items, bytes int) bool {
 func (q *queue) makeRoom() {
 	for len(q.parcels) > 1 &&
 		(q.ledger.Waiting-q.ledger.Stored > uint64(q.limits.QueueItems) || q.ledger.WaitingBytes > uint64(q.limits.QueueBytes)) {
-		q.finish(q.pop(), overflow)
+		p := q.pop()
+		q.finish(p, overflow)
+		p.tell()
+	}
+}
+
+// tell tells whoever waits that the queue is done with the parcel.
+func (p *parcel) tell() {
+	if p.done != nil {
+		p.done()
+		p.done = nil
 	}
 }
 
@@ -140,6 +151,7 @@ func (q *queue) done(p *parcel) {
 	}
 	q.finish(p, expired)
 	q.current = nil
+	p.tell()
 }
 
 func (q *queue) finish(p *parcel, o outcome) {

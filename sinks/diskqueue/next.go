@@ -53,6 +53,9 @@ func (q *Queue) head() (s *segment, at int64, ok bool) {
 			return nil, 0, false
 		}
 		q.segments = q.segments[1:]
+		if q.reader.segment == s {
+			_ = q.reader.close() // or its space stays taken, and where open files cannot be removed, so does it
+		}
 		q.forget(s)
 	}
 	return nil, 0, false

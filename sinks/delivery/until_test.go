@@ -1,0 +1,82 @@
+package delivery_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/veneurd/veneur/sinks"
+	"github.com/veneurd/veneur/sinks/delivery"
+)
+
+// Whoever waits is told once, when the delivery is done with the interval; not when Run ended before.
+func TestOfferUntil(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answers []error
+		change  func(*delivery.Config)
+		wait    time.Duration // until it is told
+		told    int
+	}{
+		{"sent", nil, nil, 0, 1},
+		{"refused", []error{sinks.Permanent(errBackend)}, nil, 0, 1},
+		{"sent by the second attempt", []error{errBackend}, nil, 30 * time.Second, 1},
+		{"given up by its age", []error{errBackend, errBackend, errBackend, errBackend, errBackend, errBackend}, func(c *delivery.Config) { c.Timeout, c.ExpireAfter = time.Second, 3*time.Second }, time.Minute, 1},
+		{"filtered away", nil, func(c *delivery.Config) { c.MaxNameLength = 1 }, 0, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil, tt.change)
+				for _, answer := range tt.answers {
+					r.rec.Answer(answer)
+				}
+				stop := run(t, r)
+				told := 0
+				r.OfferUntil(func() { told++ }, batch(10, 1))
+				synctest.Wait()
+				if tt.wait > 0 {
+					assert.Zero(t, told)
+					time.Sleep(tt.wait)
+				}
+				assert.Equal(t, tt.told, told)
+				stop()
+				assert.Equal(t, tt.told, told, "once")
+			})
+		})
+	}
+}
+
+func TestOfferUntilOverflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, func(c *delivery.Config) { c.QueueItems, c.ChunkItems = 10, 1 })
+		var told [3]int
+		for i := range told {
+			r.OfferUntil(func() { told[i]++ }, batch(10, 1))
+		}
+		assert.Equal(t, [3]int{1, 1, 0}, told, "what a newer one drives out is given up")
+		stop := run(t, r)
+		synctest.Wait()
+		stop()
+		assert.Equal(t, [3]int{1, 1, 1}, told)
+	})
+}
+
+func TestOfferUntilTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, nil)
+		for range 100 {
+			r.rec.Answer(errors.New("down"))
+		}
+		told := 0
+		stop := run(t, r)
+		r.OfferUntil(func() { told++ }, batch(10, 1))
+		r.OfferUntil(func() { told++ }, batch(10, 1))
+		synctest.Wait()
+		stop()
+		r.OfferUntil(func() { told++ }, batch(10, 1))
+		assert.Zero(t, told, "what the end of the process cut off may be offered to the next")
+	})
+}
