@@ -12,14 +12,17 @@ type pace struct {
 const (
 	workAtOnce = 500 * time.Microsecond
 	rest       = 50 * time.Microsecond
-	leastWork  = 4 // times what it slept: who has to wait for a core is not to wait each time
+
+	// Where cores are scarce a sleep takes longer, and work may take as long as the sleep before it; but no longer than this, or readers would
+	// wait just when it matters.
+	mostAtOnce = 2 * time.Millisecond
 )
 
 // step is called every some ten microseconds of work. It sleeps rather than yields: the runtime looks for packets that have arrived when it has
 // nothing else to run, and else only every ten milliseconds.
 func (p *pace) step() {
 	now := time.Now()
-	if now.Sub(p.since) < max(workAtOnce, leastWork*p.slept) {
+	if now.Sub(p.since) < max(workAtOnce, min(p.slept, mostAtOnce)) {
 		return
 	}
 	time.Sleep(rest)
