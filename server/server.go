@@ -48,9 +48,10 @@ type Server struct {
 // Grace times of the stages. Together they stay within the ten seconds that supervisors commonly give.
 const (
 	listenGrace = 1500 * time.Millisecond
-	flushGrace  = 3200 * time.Millisecond   // a last interval of millions of series takes its time
+	flushGrace  = 3000 * time.Millisecond   // a last interval of millions of series takes its time
 	sinkDrain   = 1300 * time.Millisecond   // for sending what waits
 	sinkGrace   = sinkDrain + 3*time.Second // and for an attempt under way to give up
+	keeperGrace = 200 * time.Millisecond    // for closing a store
 	statsGrace  = 400 * time.Millisecond
 	adminGrace  = 400 * time.Millisecond
 )
@@ -166,6 +167,9 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	if s.stats != nil {
 		group.Stage("telemetry", statsGrace, s.stats)
+	}
+	if s.spans != nil {
+		group.Stage("span metrics", keeperGrace, s.spans.Keeper())
 	}
 	group.Stage("sinks", sinkGrace, s.sinks.runners()...)
 	group.Stage("flush", flushGrace, s.flushRunners()...)

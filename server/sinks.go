@@ -85,6 +85,7 @@ func (o *outputs) addMetricSink(c *Config, s *MetricSinkConfig, d Deps) error {
 		ExcludedTags:       excludedFor(c.Aggregate.TagsExclude, s.Name),
 		WantsDistributions: wantsDistributions,
 		Offer:              built.Offer,
+		OfferUntil:         built.OfferUntil,
 	})
 	return nil
 }

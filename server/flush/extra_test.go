@@ -9,13 +9,22 @@ import (
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/server/sketch/tdigest"
+	"github.com/veneurd/veneur/sinks"
 )
 
 // An interval that comes from elsewhere goes by the same routes and rules, with its own end and length.
 func TestExtraIntervals(t *testing.T) {
 	f := newFixture(t, tested(func(c *Config) { c.Aggregates, c.Percentiles = []string{"count"}, []float64{0.5} }),
 		Target{Name: "plain", WantsDistributions: true}, Target{Name: "ruled", Rules: Rules{AddTags: map[string]string{"team": "a"}}})
-	x := NewExtra(f.s)
+	var undone []func()
+	for i := range f.s.Targets {
+		target := &f.s.Targets[i]
+		target.OfferUntil = func(told func(), interval ...*sinks.Batch) {
+			undone = append(undone, told)
+			target.Offer(interval...)
+		}
+	}
+	x, done := NewExtra(f.s), 0
 	series := func(name string, kind metric.Kind) *metric.Series {
 		return &metric.Series{Name: name, Tags: []string{"service:web"}, Kind: kind}
 	}
@@ -26,7 +35,7 @@ func TestExtraIntervals(t *testing.T) {
 	iv.Gauges.Push(aggregate.GaugeState{Series: series("alive", metric.Gauge), Value: 1})
 	iv.Histograms.Push(aggregate.HistogramState{Series: series("duration", metric.Histogram), Digest: digest})
 	f.add("own:1|c")
-	x.Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute)
+	x.Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute, func() { done++ })
 
 	plain := f.got["plain"][0]
 	require.Equal(t, []string{
@@ -40,5 +49,12 @@ func TestExtraIntervals(t *testing.T) {
 	}, show(f.got["ruled"][0]))
 	require.EqualValues(t, 4, f.stats.Value("flush.points"))
 	require.EqualValues(t, 4, f.stats.Value("flush.somewhere_routed"))
+	for _, told := range undone {
+		require.Zero(t, done)
+		told()
+	}
+	require.Equal(t, 1, done)
+	NewExtra(Settings{Config: DefaultConfig(), Telemetry: f.stats, Log: f.s.Log}).Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute, func() { done++ })
+	require.Equal(t, 2, done, "without a target")
 	require.Equal(t, []string{"own counter 1"}, f.points("plain"), "what comes from lanes is another interval")
 }

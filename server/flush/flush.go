@@ -29,6 +29,8 @@ type Target struct {
 	WantsDistributions bool
 	// Offer takes one interval over, as one batch or as several, and never blocks.
 	Offer func(interval ...*sinks.Batch)
+	// OfferUntil is Offer, and calls done when the interval is delivered or given up, see package delivery. Only an Extra uses it.
+	OfferUntil func(done func(), interval ...*sinks.Batch)
 }
 
 // Settings is what a Flusher works with.
@@ -55,6 +57,8 @@ type Flusher struct {
 	told    time.Time    // when a conflict was last logged
 	flushed atomic.Int64 // when the last flush ended, since begun
 	begun   time.Time
+
+	done func() // of an Extra: what each target calls when it is done with the interval
 }
 
 // output is a target and what is made for it.

@@ -123,7 +123,12 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.stats.conflicting[o.index].Add(uint64(len(points.left)))
 	f.stats.gaveWay[o.index].Add(uint64(len(points.gaveWay)))
 	f.tellConflict(o, points)
-	o.Offer(batches(points.list.all, digests.all, others, t)...)
+	interval := batches(points.list.all, digests.all, others, t)
+	if f.done != nil {
+		o.OfferUntil(f.done, interval...)
+		return
+	}
+	o.Offer(interval...)
 }
 
 // batches returns an interval as one batch or, where there are many items of some sort, as several. The first is there in any case.

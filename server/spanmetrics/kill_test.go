@@ -37,7 +37,7 @@ func runChild() bool {
 	registry := telemetry.New()
 	s := New(Settings{Config: childConfig(path), Emit: func(*Closed) {}, Telemetry: registry, Log: logrus.New()})
 	r := s.NewRecorder()
-	if err := s.Start(context.Background()); err != nil {
+	if err := s.Keeper().Start(context.Background()); err != nil {
 		fmt.Println(err)
 		return true
 	}

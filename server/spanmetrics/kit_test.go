@@ -2,6 +2,7 @@ package spanmetrics
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -102,10 +103,11 @@ func newRig(t *testing.T, c Config, open func() (store.Store, error), change fun
 		r.lanes[i] = r.NewRecorder()
 	}
 	r.recorder = r.lanes[0]
-	require.NoError(t, r.Start(t.Context()))
+	keeper := r.Keeper()
+	require.NoError(t, keeper.Start(t.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- r.Run(ctx) }()
+	go func() { done <- errors.Join(r.Run(ctx), keeper.Run(ctx)) }()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		require.NoError(t, <-done)

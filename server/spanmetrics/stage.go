@@ -64,6 +64,7 @@ type Stage struct {
 	changes    []store.Change
 	wire       []byte
 
+	life  sync.Mutex // held while Run is at work, by whom all of the above is used
 	mu    sync.Mutex
 	taken []store.Bucket // delivered, to be deleted
 }
@@ -107,19 +108,10 @@ func (s *Stage) openStore() (store.Store, error) {
 	return store.NewFallback(disk, s.s.Config.limits()), nil
 }
 
-// Start opens the store.
-func (s *Stage) Start(context.Context) error {
-	opened, err := s.s.Open()
-	if err != nil {
-		return err
-	}
-	s.store = opened
-	s.fallback, _ = opened.(*store.Fallback)
-	return nil
-}
-
-// Run works until ctx is done, commits what is left, and closes the store.
+// Run works until ctx is done and commits what is left. The stage's Keeper has been started, and goes on until what was handed on is delivered.
 func (s *Stage) Run(ctx context.Context) error {
+	s.life.Lock()
+	defer s.life.Unlock()
 	s.begin(s.s.Now())
 	timer := time.NewTimer(s.wait(s.s.Now()))
 	defer timer.Stop()
@@ -128,7 +120,7 @@ func (s *Stage) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			s.tick(s.s.Now())
 			s.end(s.s.Now())
-			return s.store.Close()
+			return nil
 		case <-timer.C:
 			s.tick(s.s.Now())
 			timer.Reset(s.wait(s.s.Now()))

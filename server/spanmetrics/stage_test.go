@@ -290,5 +290,5 @@ func TestStartFails(t *testing.T) {
 	c := testConfig()
 	c.StorePath = "kit_test.go"
 	s := New(Settings{Config: c, Emit: func(*Closed) {}, Telemetry: telemetry.New()})
-	require.ErrorContains(t, s.Start(t.Context()), "store_path: ")
+	require.ErrorContains(t, s.Keeper().Start(t.Context()), "store_path: ")
 }

@@ -1,0 +1,42 @@
+package spanmetrics
+
+import (
+	"context"
+
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+)
+
+// Keeper has the store open for a Stage. It is started before the sinks and stopped after them, so that what they deliver at the very end is not
+// delivered again by the next process.
+type Keeper struct{ stage *Stage }
+
+// Keeper returns the keeper of the stage's store.
+func (s *Stage) Keeper() *Keeper { return &Keeper{s} }
+
+// Start opens the store.
+func (k *Keeper) Start(context.Context) error {
+	s := k.stage
+	opened, err := s.s.Open()
+	if err != nil {
+		return err
+	}
+	s.store = opened
+	s.fallback, _ = opened.(*store.Fallback)
+	return nil
+}
+
+// Run waits until ctx is done, lets go of what was delivered, and closes the store.
+func (k *Keeper) Run(ctx context.Context) error {
+	<-ctx.Done()
+	if !k.stage.life.TryLock() {
+		return nil // the stage was left behind, and the store with it
+	}
+	defer k.stage.life.Unlock()
+	return k.Close()
+}
+
+// Close closes the store where Run was not called, since something else could not start.
+func (k *Keeper) Close() error {
+	k.stage.forget()
+	return k.stage.store.Close()
+}
