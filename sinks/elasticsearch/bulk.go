@@ -108,15 +108,21 @@ func (b *bulk) end(start int, d document, err error) {
 	}
 }
 
-// drop settles a document that will never be there.
+// drop settles a document that will never be there. It is counted by account: if the whole chunk comes again, so does the document.
 func (b *bulk) drop(d document, why reason, text string) {
-	b.counts.dropped[why].Inc()
 	if b.dropped[why]++; b.example == "" {
 		b.example = text
 	}
 	b.complain(why, d.stream, text)
 	if !d.extra {
 		b.items = append(b.items, sinks.Item{List: d.list, Index: d.index, Fate: sinks.Refused, Reason: reasons[why].as})
+	}
+}
+
+// account counts what was dropped of a chunk that does not come again as it is.
+func (b *bulk) account() {
+	for why, n := range b.dropped {
+		b.counts.dropped[why].Add(uint64(n))
 	}
 }
 
@@ -222,14 +228,18 @@ func (b *bulk) failed(err error, docs []document) error {
 			b.retry(&docs[i])
 		}
 	}
-	if whole {
-		return err
+	if !whole {
+		return b.result(err)
 	}
-	return b.result(err)
+	if b.retried == 0 {
+		b.account()
+	}
+	return err
 }
 
 // result is what Send returns when something was answered. err is what ended it early.
 func (b *bulk) result(err error) error {
+	b.account()
 	if len(b.items) == 0 {
 		return nil
 	}

@@ -314,6 +314,22 @@ func TestFailure18NothingIsSkipped(t *testing.T) {
 	assert.Equal(t, 3, r.outcomes("spans", "indexed"))
 	assert.Equal(t, 3*len(bad), r.outcomes("spans", "retried"))
 
+	// What cannot be written is counted once, however often its chunk comes.
+	f = newFake(t)
+	f.request = func(n int, w http.ResponseWriter) bool {
+		if n < 3 {
+			w.WriteHeader(503)
+		}
+		return n < 3
+	}
+	r = newRig(t, f, "")
+	s := span(1)
+	s.Metrics = []ssf.SSFSample{{Name: "n", Value: float32(math.NaN())}, {Name: "m", Value: 1}}
+	l = r.deliver(nil, s, span(2))
+	assert.EqualValues(t, 2, l.Sent)
+	assert.Equal(t, 1, r.droppedFor("spans", "value"))
+	assert.Equal(t, 3, r.outcomes("spans", "indexed"))
+
 	// A request of several that fails takes nothing with it that was answered.
 	f = newFake(t)
 	f.request = func(n int, w http.ResponseWriter) bool {
