@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -30,8 +31,9 @@ const (
 // socket receives datagrams, up to batchSize by one system call, into a slab of its own. Memory of the slab that no datagram ever
 // reached is never touched, so a socket costs what its senders send. It belongs to one reader; only drops may be called by others.
 type socket struct {
-	conn net.PacketConn
+	conn conn
 	raw  syscall.RawConn
+	gate *gate // what is waited at, nil where it is the runtime's poller
 
 	slab     []byte
 	control  []byte
@@ -39,6 +41,8 @@ type socket struct {
 	messages [batchSize]unix.Mmsghdr
 	packets  []packet
 	receiver func(fd uintptr) bool
+	looker   func(fd uintptr)
+	some     bool // what looker found
 
 	received int // messages of the last call, whose headers the kernel has written to
 	errno    syscall.Errno
@@ -49,9 +53,19 @@ type socket struct {
 	allDrops  uint64
 }
 
+// conn is what a socket needs of a connection.
+type conn interface {
+	syscall.Conn
+	LocalAddr() net.Addr
+	SetReadDeadline(t time.Time) error
+	Close() error
+}
+
 // newSocket takes conn over.
-func newSocket(conn net.PacketConn) (*socket, error) {
-	raw, err := conn.(syscall.Conn).SyscallConn()
+func newSocket(c net.PacketConn) (*socket, error) { return newSocketOn(c.(conn)) }
+
+func newSocketOn(conn conn) (*socket, error) {
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +86,15 @@ func newSocket(conn net.PacketConn) (*socket, error) {
 		header.SetControllen(controlSize)
 	}
 	s.receiver = s.receiveNow
+	s.looker = func(fd uintptr) { s.some = s.receiveNow(fd) }
 	return s, nil
 }
 
 // receive waits for datagrams. They are valid until the next call.
 func (s *socket) receive() ([]packet, error) {
+	if s.gate != nil {
+		return s.gather()
+	}
 	if err := s.raw.Read(s.receiver); err != nil {
 		return nil, err
 	}
@@ -85,9 +103,11 @@ func (s *socket) receive() ([]packet, error) {
 
 // pending returns what has arrived already, without waiting; no datagrams when there are none.
 func (s *socket) pending() ([]packet, error) {
-	some := false
-	if err := s.raw.Control(func(fd uintptr) { some = s.receiveNow(fd) }); err != nil || !some {
-		return nil, err
+	if s.raw.Control(s.looker) != nil {
+		return nil, net.ErrClosed
+	}
+	if !s.some {
+		return nil, nil
 	}
 	return s.batch()
 }
@@ -214,7 +234,7 @@ func openUDP(ctx context.Context, network, address string, n, buffer int) (socke
 		if err != nil {
 			return sockets, 0, err
 		}
-		s, err := newSocket(conn)
+		s, err := newGatedSocket(conn.(*net.UDPConn))
 		if err != nil {
 			_ = conn.Close()
 			return sockets, 0, err
@@ -228,6 +248,9 @@ func openUDP(ctx context.Context, network, address string, n, buffer int) (socke
 			}
 			address = conn.LocalAddr().String() // the port, when the system chose it
 		}
+	}
+	for _, s := range sockets {
+		s.gate.pause = pauseFor(granted)
 	}
 	return sockets, granted, nil
 }
