@@ -100,6 +100,7 @@ func TestThousandAndOneKeys(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.dataset, func(t *testing.T) {
+			node := sharedNode(t)
 			d := servertest.Start(t, spanSettings(node.url, "dataset: "+tt.dataset+"\n"+tt.settings, "linger: 100ms"))
 			explain(t, d)
 			sendSpans(t, d.Dial("SSF", "tcp"), spans)

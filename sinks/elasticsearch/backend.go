@@ -177,10 +177,11 @@ func missingTemplate(name, said string) error {
 		" (set install_templates, or install one, or turn check_templates off): %s", name, said)}
 }
 
-// configError has a refusal of a request about templates be tried again slowly: nothing of the data was refused.
+// configError has a refusal of a request about templates be tried again slowly: nothing of the data was refused, so that the error must not
+// be, or wrap, one that says so.
 func configError(status int, err error) error {
 	if status >= 400 && status < 500 && status != http.StatusTooManyRequests && status != http.StatusRequestTimeout {
-		return &sinks.ConfigError{Err: err}
+		return &sinks.ConfigError{Err: errors.New(err.Error())}
 	}
 	return err
 }

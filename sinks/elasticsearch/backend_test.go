@@ -77,6 +77,8 @@ func TestPreparation(t *testing.T) {
 			}
 			var misfit *sinks.ConfigError
 			require.ErrorAs(t, err, &misfit)
+			var refused *sinks.PermanentError
+			assert.NotErrorAs(t, err, &refused, "the data would be given up")
 			assert.ErrorContains(t, err, tt.want)
 			assert.Empty(t, f.docs())
 		})
