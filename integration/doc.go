@@ -1,5 +1,5 @@
-// Package integration runs the daemon against the real programs of others: a node of OpenSearch and a VictoriaLogs, both on the loopback
-// interface and nowhere else.
+// Package integration runs the daemon against the real programs of others: a node of OpenSearch, a VictoriaLogs and a Prometheus, all on the
+// loopback interface and nowhere else.
 //
 // Its tests have the build tag integration, so that go test ./... neither sees nor waits for them:
 //
@@ -7,7 +7,8 @@
 //
 // They install what they need: OpenSearch with its libraries from Maven Central, by mvn and the pom of testdata, and VictoriaLogs from the
 // Go module proxy, by go install. That takes some minutes once and is kept in a folder of the user's cache directory (os.UserCacheDir,
-// veneur-integration). What is needed before is a Java Development Kit of version 11 to 21, Maven, and Go. What cannot be installed or does
+// veneur-integration). What is needed before is a Java Development Kit of version 11 to 21, Maven, Go, and a Prometheus (Debian's
+// package prometheus). What cannot be installed or does
 // not start fails the tests, and says what to do; nothing is skipped.
 //
 // A node of OpenSearch is a Java process of half a gigabyte of heap, started by testdata/opensearch/SingleNode.java. Its data is in a
