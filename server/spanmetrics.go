@@ -19,7 +19,8 @@ func (s *Server) buildSpanMetrics() {
 		ExtendTags:   s.config.Aggregate.ExtendTags,
 		ExcludedTags: excludedEverywhere(s.config.Aggregate.TagsExclude),
 		Emit: func(c *spanmetrics.Closed) {
-			extra.Offer(s.spans.Points(c), c.Ended, c.Ended.Sub(time.Unix(c.Start, 0)), c.Taken)
+			points, exemplars := s.spans.Points(c)
+			extra.Offer(flush.Interval{Interval: points, Exemplars: exemplars, End: c.Ended, Covered: c.Ended.Sub(time.Unix(c.Start, 0))}, c.Taken)
 		},
 		Telemetry: s.deps.Telemetry,
 		Log:       s.deps.Log,

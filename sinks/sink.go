@@ -18,6 +18,9 @@ type Batch struct {
 	Distributions []metric.DigestPoint // filled only for sinks that ask for them; see DistributionSink
 	Events        []metric.Event
 	Checks        []metric.Check
+	// Exemplars are of counters among the points of the interval, for backends that take them. They are no items: none is counted, and they
+	// do not outlive the process on disk.
+	Exemplars []metric.Exemplar
 
 	// More says that this is a chunk and further ones of the same interval follow, unless they are given up on the way. A sink that
 	// shows an interval as a whole shows it when there are no more, or when the next one begins.

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
 )
 
@@ -14,10 +15,37 @@ type Extra struct{ f *Flusher }
 // NewExtra returns an Extra. Lanes and Collector of the settings are not used.
 func NewExtra(s Settings) *Extra { return &Extra{New(s)} }
 
-// Offer offers every target its part of an interval that ended at a time, whole seconds, and took so long. Digests of the interval are not used after
-// it has returned; the rest may be kept by the targets. done is called once, from any goroutine, when all of them are done with it: it must not block.
-func (x *Extra) Offer(iv *aggregate.Interval, end time.Time, covered time.Duration, done func()) {
-	f, t := x.f, tick{end: end, covered: covered}
+// exemplarsOf returns the exemplars with the series as the output has them.
+func (f *Flusher) exemplarsOf(o *output) []metric.Exemplar {
+	if len(f.exemplars) == 0 {
+		return nil
+	}
+	mine := make([]metric.Exemplar, 0, len(f.exemplars))
+	for _, e := range f.exemplars {
+		if !f.routed(o, e.Series.Name, e.Series) {
+			continue
+		}
+		if s := o.rewriter.done[e.Series]; s != nil {
+			e.Series = s
+		}
+		mine = append(mine, e)
+	}
+	return mine
+}
+
+// Interval is what an Extra offers.
+type Interval struct {
+	*aggregate.Interval // its digests are not used after Offer; the rest may be kept by the targets
+
+	Exemplars []metric.Exemplar
+	End       time.Time // whole seconds
+	Covered   time.Duration
+}
+
+// Offer offers every target its part of an interval. done is called once, from any goroutine, when all of them are done with it: it must not block.
+func (x *Extra) Offer(iv Interval, done func()) {
+	f, t := x.f, tick{end: iv.End, covered: iv.Covered}
+	f.exemplars = iv.Exemplars
 	left := new(atomic.Int64)
 	left.Store(int64(len(f.plain)+len(f.ruled)) + 1)
 	f.done = func() {
@@ -28,8 +56,8 @@ func (x *Extra) Offer(iv *aggregate.Interval, end time.Time, covered time.Durati
 	defer f.done() // where there is no target
 	f.pace.since = time.Now()
 	f.render.begin()
-	f.share(iv, t)
+	f.share(iv.Interval, t)
 	for _, o := range f.ruled {
-		f.rewrite(o, iv, t)
+		f.rewrite(o, iv.Interval, t)
 	}
 }

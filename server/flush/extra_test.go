@@ -35,7 +35,11 @@ func TestExtraIntervals(t *testing.T) {
 	iv.Gauges.Push(aggregate.GaugeState{Series: series("alive", metric.Gauge), Value: 1})
 	iv.Histograms.Push(aggregate.HistogramState{Series: series("duration", metric.Histogram), Digest: digest})
 	f.add("own:1|c")
-	x.Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute, func() { done++ })
+	extra := Interval{
+		Interval: &iv, End: time.Unix(1_700_000_040, 0), Covered: time.Minute,
+		Exemplars: []metric.Exemplar{{Series: iv.Counters.At(0).Series, TraceID: 7, Value: 0.5}},
+	}
+	x.Offer(extra, func() { done++ })
 
 	plain := f.got["plain"][0]
 	require.Equal(t, []string{
@@ -43,6 +47,8 @@ func TestExtraIntervals(t *testing.T) {
 	}, show(plain))
 	require.Equal(t, []any{time.Unix(1_700_000_040, 0), time.Minute}, []any{plain.End, plain.Interval})
 	require.Len(t, plain.Distributions, 1)
+	require.Equal(t, extra.Exemplars, plain.Exemplars)
+	require.Equal(t, []string{"service:web", "team:a"}, f.got["ruled"][0].Exemplars[0].Series.Tags)
 	require.Equal(t, []string{
 		"alive gauge 1 service:web,team:a", "duration.50percentile gauge 0.5 service:web,team:a", "duration.count counter 3 service:web,team:a",
 		"requests counter 3 service:web,team:a",
@@ -54,7 +60,7 @@ func TestExtraIntervals(t *testing.T) {
 		told()
 	}
 	require.Equal(t, 1, done)
-	NewExtra(Settings{Config: DefaultConfig(), Telemetry: f.stats, Log: f.s.Log}).Offer(&iv, time.Unix(1_700_000_040, 0), time.Minute, func() { done++ })
+	NewExtra(Settings{Config: DefaultConfig(), Telemetry: f.stats, Log: f.s.Log}).Offer(extra, func() { done++ })
 	require.Equal(t, 2, done, "without a target")
 	require.Equal(t, []string{"own counter 1"}, f.points("plain"), "what comes from lanes is another interval")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
 	"github.com/veneurd/veneur/sinks"
 )
@@ -58,7 +59,9 @@ type Flusher struct {
 	flushed atomic.Int64 // when the last flush ended, since begun
 	begun   time.Time
 
-	done func() // of an Extra: what each target calls when it is done with the interval
+	// Of an Extra: what each target calls when it is done with the interval, and exemplars of that.
+	done      func()
+	exemplars []metric.Exemplar
 }
 
 // output is a target and what is made for it.

@@ -125,6 +125,7 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
 	if f.done != nil {
+		interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
 		o.OfferUntil(f.done, interval...)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -160,3 +161,25 @@ func keep(s store.Store) func() (store.Store, error) {
 }
 
 func memory(c *Config) *store.Memory { return store.NewMemory(c.limits()) }
+
+func (r *rig) added() map[store.Bucket]sums {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.results)
+}
+
+// takeNothing has nothing delivered until takeAll.
+func (r *rig) takeNothing() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.take = false
+}
+
+func (r *rig) takeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, taken := range r.undone {
+		taken()
+	}
+	r.undone = nil
+}

@@ -33,8 +33,8 @@ const (
 )
 
 // Points makes of a bucket what is flushed: counters, gauges and histograms, whose durations are in seconds. It keeps nothing of the bucket, and is the
-// caller's.
-func (s *Stage) Points(c *Closed) *aggregate.Interval {
+// caller's. Exemplars are of the requests of operations: the slowest, of failed ones the latest.
+func (s *Stage) Points(c *Closed) (*aggregate.Interval, []metric.Exemplar) {
 	p := points{config: &s.s.Config, extend: s.s.ExtendTags, out: &aggregate.Interval{}, names: map[string]string{}}
 	interval := intervalName(c.Duration())
 	if p.config.IntervalIn == inName {
@@ -51,7 +51,7 @@ func (s *Stage) Points(c *Closed) *aggregate.Interval {
 		p.excess(e, other, nil)
 		p.gauge(overflowServices, float64(services), p.tags(other, nil))
 	}
-	return p.out
+	return p.out, p.exemplars
 }
 
 // points is the interval in the making.
@@ -62,6 +62,8 @@ type points struct {
 	suffix   string   // of names, or ""
 	out      *aggregate.Interval
 	names    map[string]string // whole names by those of the constants
+
+	exemplars []metric.Exemplar
 }
 
 func (p *points) service(m *partial.Service) {
@@ -70,6 +72,7 @@ func (p *points) service(m *partial.Service) {
 		o := &m.Operations[i]
 		tags := p.tags(m.Name, m.Tags, "operation", o.Name, "error", strconv.FormatBool(o.Failed))
 		p.counter(operationRequests, weight(o.Duration.Weight()), tags)
+		p.exemplar(o)
 		p.counter(operationSeconds, seconds(o.Duration.Sum), tags)
 		p.histogram(operationDuration, &o.Duration, tags)
 	}
@@ -82,6 +85,17 @@ func (p *points) service(m *partial.Service) {
 		tags := p.tags(m.Name, m.Tags, "operation", d.Name, "error", strconv.FormatBool(d.Failed), "target_kind", d.TargetKind, "target", d.Target)
 		p.counter(dependencyRequests, weight(d.Weight), tags)
 		p.counter(dependencySeconds, seconds(d.Sum), tags)
+	}
+}
+
+// exemplar adds an exemplar of the counter made last.
+func (p *points) exemplar(o *partial.Operation) {
+	e := metric.Exemplar{Series: p.out.Counters.At(p.out.Counters.Len() - 1).Series, TraceID: int64(o.SlowestTrace), Value: seconds(o.Slowest)}
+	if o.LatestTrace != 0 {
+		e.TraceID, e.Value, e.Time = int64(o.LatestTrace), seconds(o.LatestTook), int64(o.Latest)
+	}
+	if e.TraceID != 0 {
+		p.exemplars = append(p.exemplars, e)
 	}
 }
 

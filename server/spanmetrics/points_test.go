@@ -29,7 +29,7 @@ func pointsOf(t *testing.T, change func(*Settings), spans ...*ssf.SSFSpan) []str
 		r.Add(span, 1_700_000_000)
 	}
 	set, _ := r.take()
-	iv := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	return shown(iv)
 }
 
@@ -124,10 +124,36 @@ func TestOtherIsNotUsedTwice(t *testing.T) {
 	r := s.NewRecorder()
 	r.Add(mine, 1)
 	set, _ := r.take()
-	iv := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	for c := range iv.Counters.All() {
 		if strings.HasPrefix(c.Series.Name, "span.service.") {
 			assert.True(t, c.Contested, "the points are added up where they meet")
 		}
 	}
+}
+
+// Each operation has the trace that took longest and, of those that failed, the one that came last.
+func TestExemplars(t *testing.T) {
+	s := New(Settings{Config: testConfig(), Telemetry: telemetry.New()})
+	r := s.NewRecorder()
+	for i, span := range []struct {
+		trace  int64
+		took   time.Duration
+		failed bool
+	}{{1, time.Second, false}, {2, 3 * time.Second, false}, {3, 2 * time.Second, false}, {4, 5 * time.Second, true}, {5, time.Second, true}} {
+		one := requestSpan("a", "op", span.took)
+		one.TraceId, one.Id, one.Error = span.trace, span.trace, span.failed
+		r.Add(one, 1000+int64(i))
+	}
+	set, _ := r.take()
+	_, exemplars := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	var got []string
+	for _, e := range exemplars {
+		got = append(got, fmt.Sprintf("%s %s: trace %d, %v s, at %d", e.Series.Name, e.Series.Tags[0], e.TraceID, e.Value, e.Time))
+	}
+	slices.Sort(got)
+	assert.Equal(t, []string{
+		"span.operation.requests error:false: trace 2, 3 s, at 0",
+		"span.operation.requests error:true: trace 5, 1 s, at 1004",
+	}, got)
 }

@@ -2,6 +2,8 @@ package spanmetrics
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,11 +54,12 @@ func TestDefaultIntervals(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		counts := map[string]int{}
-		for b, got := range r.results {
+		for b, got := range r.added() {
 			counts[intervalName(b.Duration())]++
 			assert.EqualValues(t, 10*b.Duration()/time.Minute, got.requests, "%v", b)
 		}
 		assert.Equal(t, map[string]int{"1m": 61, "10m": 6, "60m": 1}, counts)
+		synctest.Wait()
 		states, err := s.Buckets()
 		require.NoError(t, err)
 		assert.Len(t, states, 2, "what is delivered is deleted, and two rollups are open")
@@ -116,7 +119,7 @@ func TestCase15CrashBeforeDelete(t *testing.T) {
 		c := testConfig(time.Minute, 2*time.Minute)
 		s := memory(&c)
 		r := start(t, c, keep(s), nil)
-		r.take = false
+		r.takeNothing()
 		r.requests(3)
 		time.Sleep(65 * time.Second)
 		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted())
@@ -128,6 +131,7 @@ func TestCase15CrashBeforeDelete(t *testing.T) {
 		r = start(t, c, keep(s), nil)
 		time.Sleep(50 * time.Second)
 		assert.Equal(t, []string{"1m from 0s late: 3", "2m from 0s: 3"}, r.emitted())
+		synctest.Wait()
 		states, err := s.Buckets()
 		require.NoError(t, err)
 		assert.Empty(t, states)
@@ -140,17 +144,16 @@ func TestDeliveryMayTakeLong(t *testing.T) {
 		c := testConfig(time.Minute)
 		s := memory(&c)
 		r := start(t, c, keep(s), nil)
-		r.take = false
+		r.takeNothing()
 		for range 3 {
 			r.requests(1)
 			time.Sleep(time.Minute)
 		}
 		time.Sleep(time.Second)
 		assert.Equal(t, []string{"1m from 0s: 1", "1m from 60s: 1", "1m from 120s: 1"}, r.emitted())
-		for _, taken := range r.undone {
-			taken()
-		}
+		r.takeAll()
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		states, err := s.Buckets()
 		require.NoError(t, err)
 		assert.Empty(t, states)
@@ -172,9 +175,9 @@ func TestMemoryOnlyIsEmittedAtTheStop(t *testing.T) {
 }
 
 // clock is one that can be set.
-type clock struct{ off time.Duration }
+type clock struct{ off atomic.Int64 }
 
-func (c *clock) now() time.Time { return time.Now().Add(c.off) }
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.off.Load())) }
 
 // A clock that is set back does not have a bucket emitted twice; one that was far ahead is not waited for.
 func TestClockIsSetBack(t *testing.T) {
@@ -186,7 +189,7 @@ func TestClockIsSetBack(t *testing.T) {
 		r := start(t, c, keep(s), now)
 		r.requests(1)
 		time.Sleep(65 * time.Second)
-		clock.off = -30 * time.Second
+		clock.off.Store(int64(-30 * time.Second))
 		time.Sleep(time.Second)
 		r.requests(2)
 		time.Sleep(50 * time.Second)
@@ -197,15 +200,15 @@ func TestClockIsSetBack(t *testing.T) {
 		time.Sleep(40 * time.Second)
 		assert.Equal(t, []string{"1m from 60s: 6"}, r.emitted())
 
-		clock.off = 100 * 24 * time.Hour
+		clock.off.Store(int64(100 * 24 * time.Hour))
 		time.Sleep(time.Minute)
 		r.requests(8)
 		time.Sleep(10 * time.Second)
-		clock.off = 0
+		clock.off.Store(int64(0))
 		r.requests(16)
 		time.Sleep(5 * time.Minute)
 		total := 0.0
-		for _, got := range r.results {
+		for _, got := range r.added() {
 			total += got.requests
 		}
 		assert.EqualValues(t, 6+8+16, total)
@@ -215,13 +218,24 @@ func TestClockIsSetBack(t *testing.T) {
 // fullDisk is a disk that may have no room.
 type fullDisk struct {
 	*store.Memory
-	err error
+	mu  sync.Mutex
+	err atomic.Pointer[error]
 }
 
+func (d *fullDisk) Buckets() ([]store.State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.Memory.Buckets()
+}
+
+func (d *fullDisk) fail(err error) { d.err.Store(&err) }
+
 func (d *fullDisk) Commit(changes []store.Change) error {
-	if d.err != nil {
-		return d.err
+	if err := d.err.Load(); err != nil && *err != nil {
+		return *err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return d.Memory.Commit(changes)
 }
 
@@ -233,7 +247,7 @@ func TestDiskFull(t *testing.T) {
 		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
 		r.requests(1)
 		time.Sleep(10 * time.Second)
-		disk.err = pebblestore.ErrFull
+		disk.fail(pebblestore.ErrFull)
 		r.requests(2)
 		time.Sleep(10 * time.Second)
 		assert.EqualValues(t, 10, r.registry.Value("span_metrics.commit_errors", "reason:full"))
@@ -242,13 +256,14 @@ func TestDiskFull(t *testing.T) {
 		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted(), "a bucket is emitted on time")
 		r.requests(4)
 		time.Sleep(10 * time.Second)
-		disk.err = errors.New("input/output error")
+		disk.fail(errors.New("input/output error"))
 		time.Sleep(10 * time.Second)
 		assert.EqualValues(t, 10, r.registry.Value("span_metrics.commit_errors", "reason:failed"))
-		disk.err = nil
+		disk.fail(nil)
 		r.requests(8)
 		time.Sleep(2 * time.Second)
 		assert.EqualValues(t, 0, r.registry.Value("span_metrics.memory_only"))
+		synctest.Wait()
 		states, err := disk.Buckets()
 		require.NoError(t, err)
 		assert.Len(t, states, 2, "the open buckets are on the disk, and the delivered one is not")
@@ -282,7 +297,7 @@ func TestOverflowIsWarnedOf(t *testing.T) {
 		assert.Contains(t, warnings[2], "services=2")
 		assert.EqualValues(t, 2, r.registry.Value("span_metrics.overflow_services", "interval:1m"))
 		assert.EqualValues(t, 2+2+6, r.registry.Value("span_metrics.overflow_keys", "interval:1m", "family:operation"))
-		assert.EqualValues(t, 12, r.results[store.At(60, time.Now().Unix()-60, true)].requests)
+		assert.EqualValues(t, 12, r.added()[store.At(60, time.Now().Unix()-60, true)].requests)
 	})
 }
 

@@ -49,7 +49,7 @@ func (b batch) encode(e *diskqueue.Encoder) []byte { return e.Batch(b.Batch) }
 func (b batch) send(ctx context.Context) error { return b.sink.Send(ctx, b.Batch) }
 
 func (b batch) pick(places []int) cargo {
-	p := &sinks.Batch{End: b.End, Interval: b.Interval, More: b.More}
+	p := &sinks.Batch{End: b.End, Interval: b.Interval, More: b.More, Exemplars: b.Exemplars}
 	offset := 0
 	p.Points = pick(b.Points, &places, &offset)
 	p.Distributions = pick(b.Distributions, &places, &offset)

@@ -5,7 +5,7 @@ import "github.com/veneurd/veneur/sinks"
 // chunk returns the items [from, to) of b in the order points, digests, events, checks. It shares b's arrays; appending to a field of
 // the chunk does not reach them.
 func chunk(b *sinks.Batch, from, to int) *sinks.Batch {
-	c := &sinks.Batch{End: b.End, Interval: b.Interval, More: b.More || to < b.Len()}
+	c := &sinks.Batch{End: b.End, Interval: b.Interval, More: b.More || to < b.Len(), Exemplars: b.Exemplars}
 	c.Points = window(b.Points, &from, &to)
 	c.Distributions = window(b.Distributions, &from, &to)
 	c.Events = window(b.Events, &from, &to)

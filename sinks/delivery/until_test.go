@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,16 +35,16 @@ func TestOfferUntil(t *testing.T) {
 					r.rec.Answer(answer)
 				}
 				stop := run(t, r)
-				told := 0
-				r.OfferUntil(func() { told++ }, batch(10, 1))
+				var told atomic.Int64
+				r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
 				synctest.Wait()
 				if tt.wait > 0 {
-					assert.Zero(t, told)
+					assert.Zero(t, told.Load())
 					time.Sleep(tt.wait)
 				}
-				assert.Equal(t, tt.told, told)
+				assert.EqualValues(t, tt.told, told.Load())
 				stop()
-				assert.Equal(t, tt.told, told, "once")
+				assert.EqualValues(t, tt.told, told.Load(), "once")
 			})
 		})
 	}
@@ -52,15 +53,16 @@ func TestOfferUntil(t *testing.T) {
 func TestOfferUntilOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil, func(c *delivery.Config) { c.QueueItems, c.ChunkItems = 10, 1 })
-		var told [3]int
+		var told [3]atomic.Int64
+		read := func() [3]int64 { return [3]int64{told[0].Load(), told[1].Load(), told[2].Load()} }
 		for i := range told {
-			r.OfferUntil(func() { told[i]++ }, batch(10, 1))
+			r.OfferUntil(func() { told[i].Add(1) }, batch(10, 1))
 		}
-		assert.Equal(t, [3]int{1, 1, 0}, told, "what a newer one drives out is given up")
+		assert.Equal(t, [3]int64{1, 1, 0}, read(), "what a newer one drives out is given up")
 		stop := run(t, r)
 		synctest.Wait()
 		stop()
-		assert.Equal(t, [3]int{1, 1, 1}, told)
+		assert.Equal(t, [3]int64{1, 1, 1}, read())
 	})
 }
 
@@ -70,13 +72,13 @@ func TestOfferUntilTheEnd(t *testing.T) {
 		for range 100 {
 			r.rec.Answer(errors.New("down"))
 		}
-		told := 0
+		var told atomic.Int64
 		stop := run(t, r)
-		r.OfferUntil(func() { told++ }, batch(10, 1))
-		r.OfferUntil(func() { told++ }, batch(10, 1))
+		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
+		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
 		synctest.Wait()
 		stop()
-		r.OfferUntil(func() { told++ }, batch(10, 1))
-		assert.Zero(t, told, "what the end of the process cut off may be offered to the next")
+		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
+		assert.Zero(t, told.Load(), "what the end of the process cut off may be offered to the next")
 	})
 }

@@ -2,10 +2,12 @@ package prometheus
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
@@ -25,6 +27,8 @@ type board struct {
 
 	waiting []metric.Point // aggregates that a digest of the interval says too, if it comes
 	pools   []*series      // those with a pool
+
+	exemplars bool // some counter has had one
 }
 
 func newBoard(c Config) *board {
@@ -53,6 +57,9 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 			continue
 		}
 		b.point(p)
+	}
+	for i := range chunk.Exemplars {
+		b.exemplar(&chunk.Exemplars[i])
 	}
 	// All of them first, so that each is known to be shared before it is read.
 	for i := range chunk.Distributions {
@@ -141,6 +148,21 @@ func (b *board) count(name string, tags []string, by float64) {
 	}
 	e.series.value.number = saturatingAdd(e.series.value.number, by)
 	b.touch(e)
+}
+
+// exemplar gives a counter that is there its exemplar, in place of the one before.
+func (b *board) exemplar(x *metric.Exemplar) {
+	e := b.find(dto.MetricType_COUNTER, x.Series.Name, x.Series.Tags)
+	if e == nil {
+		return
+	}
+	name, trace := "trace_id", strconv.FormatInt(x.TraceID, 10)
+	m := &dto.Exemplar{Label: []*dto.LabelPair{{Name: &name, Value: &trace}}, Value: &x.Value}
+	if x.Time > 0 {
+		m.Timestamp = timestamppb.New(time.Unix(x.Time, 0))
+	}
+	e.series.value.exemplar = m
+	b.exemplars = true
 }
 
 // set gives a gauge its value, unless it is a timed one and the gauge has a newer value. What came without a time is always new.

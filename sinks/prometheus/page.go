@@ -16,6 +16,7 @@ import (
 // form of it is encoded once, when first asked for, however many ask.
 type page struct {
 	percentiles []float64
+	exemplars   bool // there may be some, which the old text format has no place for
 	families    []pageFamily
 	bodies      [numForms]body
 }
@@ -47,21 +48,26 @@ const (
 	textGzipForm
 	protoForm
 	protoGzipForm
+	openForm
+	openGzipForm
 	numForms
 )
 
 func (f form) format() expfmt.Format {
-	if f == protoForm || f == protoGzipForm {
+	switch f {
+	case protoForm, protoGzipForm:
 		return expfmt.FmtProtoDelim
+	case openForm, openGzipForm:
+		return expfmt.FmtOpenMetrics_1_0_0
 	}
 	return expfmt.FmtText
 }
 
-func (f form) compressed() bool { return f == textGzipForm || f == protoGzipForm }
+func (f form) compressed() bool { return f == textGzipForm || f == protoGzipForm || f == openGzipForm }
 
 // page copies what the board holds.
 func (b *board) page() *page {
-	p := &page{percentiles: b.percentiles, families: make([]pageFamily, 0, len(b.families))}
+	p := &page{percentiles: b.percentiles, exemplars: b.exemplars, families: make([]pageFamily, 0, len(b.families))}
 	samples := make([]sample, 0, b.lines)
 	for _, f := range b.sorted() {
 		first := len(samples)
@@ -106,6 +112,9 @@ func (p *page) encodeFamilies(w io.Writer, format expfmt.Format) error {
 			return err
 		}
 	}
+	if end, ok := enc.(expfmt.Closer); ok {
+		return end.Close() // OpenMetrics has a last line
+	}
 	return nil
 }
 
@@ -123,6 +132,7 @@ func (f *pageFamily) message(percentiles []float64) *dto.MetricFamily {
 		counters := make([]dto.Counter, n)
 		for i := range counters {
 			counters[i].Value, counters[i].CreatedTimestamp = &f.samples[i].value.number, f.samples[i].created
+			counters[i].Exemplar = f.samples[i].value.exemplar
 			metrics[i].Counter = &counters[i]
 		}
 	case dto.MetricType_GAUGE:

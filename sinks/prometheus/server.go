@@ -71,8 +71,9 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.scrapes.Inc()
-	f := negotiate(r.Header)
-	body, err := s.current.Load().encoded(f)
+	page := s.current.Load()
+	f := negotiate(r.Header, page.exemplars)
+	body, err := page.encoded(f)
 	if err != nil {
 		s.log.WithError(err).Error("encoding the page")
 		http.Error(w, "the page cannot be encoded", http.StatusInternalServerError)
@@ -88,11 +89,19 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // an error is the scraper's to notice
 }
 
-// negotiate returns the form that a request asks for: text, unless it prefers protobuf.
-func negotiate(h http.Header) form {
+// negotiate returns the form that a request asks for: text, unless it prefers protobuf, or OpenMetrics where there are exemplars, since nothing
+// else is to be had by that.
+func negotiate(h http.Header, exemplars bool) form {
+	offers := []expfmt.Format{expfmt.FmtProtoDelim, expfmt.FmtText}
+	if exemplars {
+		offers = append(offers, expfmt.FmtOpenMetrics_1_0_0)
+	}
 	f := textForm
-	if expfmt.NegotiateAccept(h, expfmt.FmtProtoDelim, expfmt.FmtText).FormatType() == expfmt.TypeProtoDelim {
+	switch expfmt.NegotiateAccept(h, offers...).FormatType() {
+	case expfmt.TypeProtoDelim:
 		f = protoForm
+	case expfmt.TypeOpenMetrics:
+		f = openForm
 	}
 	if takesGzip(h.Values("Accept-Encoding")) {
 		f++

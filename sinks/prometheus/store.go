@@ -53,9 +53,10 @@ type series struct {
 
 // value is what a snapshot copies of a series; what it points to never changes.
 type value struct {
-	number    float64    // of a counter or gauge
-	summary   *summary   // of a summary
-	histogram *histogram // of a native histogram
+	number    float64       // of a counter or gauge
+	exemplar  *dto.Exemplar // of a counter, nil where there is none
+	summary   *summary      // of a summary
+	histogram *histogram    // of a native histogram
 }
 
 // summary is the value of a summary.

@@ -148,11 +148,11 @@ func TestExemplarsDoNotDependOnOrder(t *testing.T) {
 		service, name string
 		failed        bool
 	}
-	exemplars := func(s *Set) map[key][4]uint64 {
-		got := map[key][4]uint64{}
+	exemplars := func(s *Set) map[key][5]uint64 {
+		got := map[key][5]uint64{}
 		for _, service := range s.Services() {
 			for _, o := range service.Operations {
-				got[key{service.Name, o.Name, o.Failed}] = [4]uint64{o.Slowest, o.SlowestTrace, o.Latest, o.LatestTrace}
+				got[key{service.Name, o.Name, o.Failed}] = [5]uint64{o.Slowest, o.SlowestTrace, o.Latest, o.LatestTrace, o.LatestTook}
 			}
 		}
 		return got

@@ -227,6 +227,8 @@ func (m *Operation) decode(b []byte) bool {
 			m.LatestTrace = r.value
 		case 7<<3 | wireVarint:
 			m.Latest = r.value
+		case 8<<3 | wireVarint:
+			m.LatestTook = r.value
 		}
 	}
 	return ok && !r.bad

@@ -73,7 +73,8 @@ func (m *Operation) appendTo(b []byte) []byte {
 	b = appendFixed(b, 4, m.SlowestTrace)
 	b = appendNumber(b, 5, m.Slowest)
 	b = appendFixed(b, 6, m.LatestTrace)
-	return appendNumber(b, 7, m.Latest)
+	b = appendNumber(b, 7, m.Latest)
+	return appendNumber(b, 8, m.LatestTook)
 }
 
 func (m *Kind) appendTo(b []byte) []byte {

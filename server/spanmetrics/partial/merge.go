@@ -34,7 +34,7 @@ func (s *Set) mergeService(from *Service) {
 			o := &s.services[home.at].Operations[at]
 			o.Duration.Merge(&f.Duration)
 			o.slowestOf(f.Slowest, f.SlowestTrace)
-			o.latestOf(f.Latest, f.LatestTrace)
+			o.latestOf(f.Latest, f.LatestTrace, f.LatestTook)
 		} else {
 			s.excessOf(home).Sums.OperationDuration.Merge(&f.Duration)
 		}

@@ -66,7 +66,7 @@ func (s *Set) Add(m *derive.Measure, now int64) (clamped bool) {
 			clamped = o.Duration.Add(m.Duration, weight)
 			o.slowestOf(uint64(m.Duration), uint64(m.TraceID))
 			if m.Failed {
-				o.latestOf(uint64(now), uint64(m.TraceID))
+				o.latestOf(uint64(now), uint64(m.TraceID), uint64(m.Duration))
 			}
 		} else {
 			clamped = s.excessOf(home).Sums.OperationDuration.Add(m.Duration, weight)
@@ -121,9 +121,9 @@ func (m *Operation) slowestOf(duration, trace uint64) {
 }
 
 // latestOf keeps the failed trace that came last.
-func (m *Operation) latestOf(at, trace uint64) {
-	if trace != 0 && (at > m.Latest || m.LatestTrace == 0 || at == m.Latest && trace > m.LatestTrace) {
-		m.Latest, m.LatestTrace = at, trace
+func (m *Operation) latestOf(at, trace, took uint64) {
+	if trace != 0 && (at > m.Latest || m.LatestTrace == 0 || at == m.Latest && (trace > m.LatestTrace || trace == m.LatestTrace && took > m.LatestTook)) {
+		m.Latest, m.LatestTrace, m.LatestTook = at, trace, took
 	}
 }
 
