@@ -41,7 +41,8 @@ scrape_configs:
 `, target), 0o600))
 	address := freeAddress(t)
 	p := &prometheus{t, "http://" + address}
-	process := start(t, exec.Command(path, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address))
+	process := start(t, exec.Command(path, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address,
+		"--enable-feature=exemplar-storage"))
 	process.await("ready", time.Minute, func() bool {
 		resp, err := http.Get(p.url + "/-/ready")
 		if err != nil {
@@ -77,6 +78,28 @@ func (p *prometheus) ask(query string) map[string]float64 {
 		got[r.Metric["service"]] = value
 	}
 	return got
+}
+
+// exemplars returns how many traces a Prometheus knows of for a query.
+func (p *prometheus) exemplars(query string) map[string]bool {
+	p.t.Helper()
+	now := time.Now().Unix()
+	resp, err := http.Get(fmt.Sprintf("%s/api/v1/query_exemplars?query=%s&start=%d&end=%d", p.url, url.QueryEscape(query), now-3600, now+60))
+	require.NoError(p.t, err)
+	defer resp.Body.Close()
+	var answer struct {
+		Data []struct {
+			Exemplars []struct{ Labels map[string]string }
+		}
+	}
+	require.NoError(p.t, json.NewDecoder(resp.Body).Decode(&answer))
+	traces := map[string]bool{}
+	for _, series := range answer.Data {
+		for _, e := range series.Exemplars {
+			traces[e.Labels["trace_id"]] = true
+		}
+	}
+	return traces
 }
 
 // Trees of known spans: a request to web of 100 ms to 199 ms, each once in a hundred and any few of them spread over all of that, which asks users for 10 ms; every tenth fails there, and so in both.
@@ -146,4 +169,11 @@ metric_sinks: [{kind: prometheus, config: {listen_address: %q}}]
 	}
 	assert.InDelta(t, meanWeb, mean["web"], 1e-9, "sums are exact")
 	assert.Equal(t, map[string]float64{"web": total}, waits)
+	traces := p.exemplars(`span_operation_requests_total{service="web",error="true"}`)
+	require.NotEmpty(t, traces, "exemplars")
+	for trace := range traces {
+		id, err := strconv.Atoi(trace)
+		require.NoError(t, err)
+		assert.Equal(t, 9, (id-1000)%10, "trace %s has failed", trace)
+	}
 }

@@ -16,16 +16,22 @@ func spansOfServices() []*ssf.SSFSpan {
 	for i := range 50 {
 		s := requestSpan(fmt.Sprint("service", i%5), fmt.Sprint("GET /item/", i/5), time.Duration(1+i)*time.Millisecond)
 		s.Tags = []ssf.Tag{
-			{Key: "env", Value: "prod"}, {Key: "span.kind", Value: "server"}, {Key: "http.status_code", Value: "200"},
-			{Key: "region", Value: "eu-west-1"}, {Key: "component", Value: "net/http"},
+			{Key: "env", Value: "prod"},
+			{Key: "span.kind", Value: "server"},
+			{Key: "http.status_code", Value: "200"},
+			{Key: "region", Value: "eu-west-1"},
+			{Key: "component", Value: "net/http"},
 		}
 		spans = append(spans, s)
 		for j := range 2 {
 			s := requestSpan(fmt.Sprint("service", i%5), "query", time.Duration(1+i)*time.Millisecond)
 			s.Id, s.ParentId = 8, 7
 			s.Tags = []ssf.Tag{
-				{Key: "env", Value: "prod"}, {Key: "span.kind", Value: "client"}, {Key: "db.instance", Value: fmt.Sprint("users", j)},
-				{Key: "region", Value: "eu-west-1"}, {Key: "db.statement", Value: "SELECT"},
+				{Key: "env", Value: "prod"},
+				{Key: "span.kind", Value: "client"},
+				{Key: "db.instance", Value: fmt.Sprint("users", j)},
+				{Key: "region", Value: "eu-west-1"},
+				{Key: "db.statement", Value: "SELECT"},
 			}
 			spans = append(spans, s)
 		}
