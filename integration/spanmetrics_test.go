@@ -29,8 +29,7 @@ type prometheus struct {
 
 func startPrometheus(t testing.TB, target string) *prometheus {
 	t.Helper()
-	path, err := program("prometheus", "install it, such as Debian's package prometheus")
-	require.NoError(t, err)
+	path := findPrometheus(t)
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `
