@@ -34,6 +34,7 @@ vet: ## go vet for every system we build for
 
 lint: ## golangci-lint, formatting included
 	$(TOOL) golangci-lint run ./...
+	$(TOOL) golangci-lint run --build-tags integration ./integration/...
 
 fmt: ## format everything as lint wants it
 	$(TOOL) golangci-lint fmt ./...
@@ -41,6 +42,7 @@ fmt: ## format everything as lint wants it
 tidy: ## fail while a go.mod is not tidy
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
+	$(GO) -C bench mod tidy -diff
 
 generate: ## renew the protobuf code
 	tools/generate.sh

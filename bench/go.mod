@@ -4,8 +4,8 @@ module github.com/veneurd/veneur/bench
 go 1.26.0
 
 require (
-	github.com/bytedance/sonic v1.15.5
 	github.com/DataDog/datadog-go/v5 v5.9.1
+	github.com/bytedance/sonic v1.15.5
 	github.com/goccy/go-json v0.12.0
 	github.com/segmentio/encoding v0.5.4
 	github.com/veneurd/veneur v0.0.0
