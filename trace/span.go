@@ -4,9 +4,11 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/veneurd/veneur/internal/invariants"
 	"github.com/veneurd/veneur/ssf"
@@ -121,7 +123,9 @@ func (s Span) lock() *state {
 
 func (st *state) unlock(id int64) { st.holder.Store(id) }
 
-// SetTag gives the tag its value. Eight tags cost nothing, more of them memory.
+// SetTag gives the tag its value. Eight tags cost nothing, more of them memory, and each is compared with those that are there. Key and
+// value must be UTF-8, as all text of a span: the daemon refuses a span that has other bytes. They are not looked at here, for the time that
+// would take, so whoever passes on what a stranger wrote uses strings.ToValidUTF8.
 func (s Span) SetTag(key, value string) {
 	if st := s.lock(); st != nil {
 		st.span.SetTag(key, value)
@@ -192,8 +196,8 @@ func (s Span) Error(err error) {
 	if err == nil || s.state == nil {
 		return
 	}
-	// The error's own code runs before the span is locked.
-	text, kind := err.Error(), reflect.TypeOf(err).String()
+	// The error's own code runs before the span is locked. Errors often quote what a stranger wrote, and the daemon refuses a span with other bytes.
+	text, kind := strings.ToValidUTF8(err.Error(), string(utf8.RuneError)), reflect.TypeOf(err).String()
 	if st := s.lock(); st != nil {
 		st.span.Error = true
 		st.span.SetTag("error.msg", text)

@@ -53,6 +53,10 @@ func TestSpanOptions(t *testing.T) {
 		{"an error", func(s trace.Span) { s.Error(errors.New("broken")) }, func(s *tracetest.Span) {
 			s.Failed().HasTag("error.msg", "broken").HasTag("error.type", "*errors.errorString")
 		}},
+		{"an error that is no UTF-8", func(s trace.Span) { s.Error(errors.New("no user \xff")) }, func(s *tracetest.Span) {
+			s.HasTag("error.msg", "no user \uFFFD")
+			require.NoError(t, ssf.ValidateTrace(s.SSFSpan))
+		}},
 		{"no error", func(s trace.Span) { s.Error(nil) }, func(s *tracetest.Span) { s.Succeeded().HasNoTag("error.msg") }},
 		{"a failure", func(s trace.Span) { s.SetError(true) }, func(s *tracetest.Span) { s.Failed() }},
 		{"no failure", func(s trace.Span) { s.SetError(true); s.SetError(false) }, func(s *tracetest.Span) { s.Succeeded() }},

@@ -41,7 +41,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	span.SetIndicator(!h.noIndicators)
 	span.SetTag(tagKind, "server")
 	span.SetTag(tagMethod, r.Method)
-	span.SetTag(tagURL, r.URL.Path)
+	// Escaped: a stranger's %ff would make text that is no UTF-8, and the daemon refuse the span.
+	span.SetTag(tagURL, r.URL.EscapedPath())
 
 	r = r.WithContext(span.Attach(r.Context()))
 	out := &response{ResponseWriter: w}

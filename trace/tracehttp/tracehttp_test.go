@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/ssf"
 	"github.com/veneurd/veneur/trace"
 	"github.com/veneurd/veneur/trace/propagation"
 	"github.com/veneurd/veneur/trace/tracehttp"
@@ -227,6 +228,30 @@ func TestClientOutcomes(t *testing.T) {
 			require.EqualValues(t, 1, client.Stats().Recorded)
 		})
 	}
+}
+
+// A request cannot hide itself by a path that makes text the daemon refuses.
+func TestPathsOfStrangers(t *testing.T) {
+	for path, want := range map[string]string{"/%ff": "/%ff", "/a%20b": "/a%20b", "/\xff": "/%FF", "/%00%0a": "/%00%0a"} {
+		client, recorder := tracetest.New(t)
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		tracehttp.Handler(client, http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), r)
+		require.NoError(t, ssf.ValidateTrace(recorder.Span("http.request").HasTag("http.url", want).SSFSpan))
+	}
+}
+
+type idling struct {
+	trip
+	closed bool
+}
+
+func (i *idling) CloseIdleConnections() { i.closed = true }
+
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	base := &idling{}
+	(&http.Client{Transport: tracehttp.Transport(base)}).CloseIdleConnections()
+	require.True(t, base.closed)
+	(&http.Client{Transport: tracehttp.Transport(base.trip)}).CloseIdleConnections()
 }
 
 func TestUntraced(t *testing.T) {

@@ -25,6 +25,13 @@ type transport struct {
 	base http.RoundTripper
 }
 
+// CloseIdleConnections passes on what http.Client.CloseIdleConnections asks for.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // RoundTrip does not touch the request, as the interface demands, but sends a copy with other headers.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	parent := trace.FromContext(r.Context())
