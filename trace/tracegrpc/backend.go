@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -28,6 +29,10 @@ const methodSpan = "/ssf.SSFGRPC/SendSpan"
 
 // callTimeout is how long the daemon may take for a span.
 const callTimeout = 10 * time.Second
+
+// maxReconnect is the longest pause between two attempts to connect. gRPC's own two minutes are for thousands of clients of one server; a
+// daemon that is back is found within a second, the client's own pauses included.
+const maxReconnect = 200 * time.Millisecond
 
 // NewClient returns a client of the daemon at address: host:port, grpc://host:port, or https://host:port, which asks for TLS. It connects
 // when there is something to send. Of the options WithTLS is not taken: use Dial for TLS with a configuration of one's own.
@@ -69,6 +74,10 @@ func Dial(address string, config *tls.Config) (*Backend, error) {
 		grpc.WithAuthority(net.JoinHostPort(host, strconv.Itoa(int(a.Port)))),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, where)
+		}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: maxReconnect},
+			MinConnectTimeout: 5 * time.Second,
 		}),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{})))
 	if err != nil {

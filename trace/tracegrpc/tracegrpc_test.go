@@ -98,6 +98,29 @@ func TestDaemonIsAway(t *testing.T) {
 	require.EqualValues(t, 1, requireLaw(t, c).Dropped[trace.ReasonShutdown])
 }
 
+// However long the daemon is away, it is looked for several times a second: gRPC by itself would come to two minutes between attempts, and these
+// ten take it three.
+func TestLooksForTheDaemonOften(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	c, err := tracegrpc.NewClient(l.Addr().String())
+	require.NoError(t, err)
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		require.Error(t, c.Close(ctx))
+		_ = c.Close(within(t)) // its goroutines have ended then
+	}()
+	c.StartTrace("a").Finish()
+	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(patience)))
+	for range 10 {
+		conn, err := l.Accept()
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+	}
+}
+
 func TestWrongAddresses(t *testing.T) {
 	_, err := tracegrpc.NewClient("udp://127.0.0.1:1")
 	require.ErrorContains(t, err, "does not go over udp")
