@@ -147,6 +147,7 @@ func (c *Client) Flush(ctx context.Context) error {
 	c.flushMu.Lock()
 	c.flushers = append(c.flushers, flusher{answer, ctx.Done()})
 	c.flushMu.Unlock()
+	defer c.forget(answer)
 	select {
 	case c.queue.wake <- struct{}{}:
 	default:

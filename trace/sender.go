@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -159,6 +160,13 @@ func (c *Client) takeFlushers() []flusher {
 	flushers := c.flushers
 	c.flushers = nil
 	return flushers
+}
+
+// forget takes a flusher back that is still in the list: while the daemon hangs, and after the end, nobody else would.
+func (c *Client) forget(answer chan error) {
+	c.flushMu.Lock()
+	defer c.flushMu.Unlock()
+	c.flushers = slices.DeleteFunc(c.flushers, func(f flusher) bool { return f.answer == answer })
 }
 
 // putBack keeps those that still wait: an outage may be long, and a service may flush every second.

@@ -57,6 +57,37 @@ func TestAbandonedFlushesAreForgotten(t *testing.T) {
 	})
 }
 
+// Nor does who does so while the daemon hangs, when the client's goroutine looks at nothing, or after the end.
+func TestAbandonedFlushesAreForgottenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := NewBackendClient(hanging{})
+		require.NoError(t, err)
+		require.NoError(t, c.Record(&ssf.SSFSpan{Name: "span"}))
+		time.Sleep(time.Second)
+		for range 100 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			require.ErrorIs(t, c.Flush(ctx), context.DeadlineExceeded)
+			cancel()
+		}
+		require.Empty(t, c.takeFlushers())
+		require.Error(t, c.Close(t.Context()))
+		for range 100 {
+			require.ErrorIs(t, c.Flush(t.Context()), ReasonClosed)
+		}
+		require.Empty(t, c.takeFlushers())
+	})
+}
+
+// hanging is a backend that takes packets and does not return.
+type hanging struct{ away }
+
+func (hanging) SendPackets(ctx context.Context, _ [][]byte, errs []error) {
+	<-ctx.Done()
+	for i := range errs {
+		errs[i] = ctx.Err()
+	}
+}
+
 // away is a backend that nothing reaches.
 type away struct{}
 
