@@ -136,11 +136,16 @@ func (r *Recorder) Spans() []*ssf.SSFSpan {
 // patience is for how long the kit waits for something that should happen at once.
 const patience = 10 * time.Second
 
-// WaitUntil waits until done says so, asking after each attempt, and fails the test when that takes too long.
+// askEvery is how often the kit asks when there was no attempt: what the last one changes is settled after it has returned.
+const askEvery = 10 * time.Millisecond
+
+// WaitUntil waits until done says so, asking after each attempt and a little later, and fails the test when that takes too long.
 func (r *Recorder) WaitUntil(t testing.TB, done func() bool) {
 	t.Helper()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	again := time.NewTicker(askEvery)
+	defer again.Stop()
 	for {
 		r.mu.Lock()
 		if r.changed == nil {
@@ -153,6 +158,7 @@ func (r *Recorder) WaitUntil(t testing.TB, done func() bool) {
 		}
 		select {
 		case <-changed:
+		case <-again.C:
 		case <-timer.C:
 			t.Fatalf("what the test waits for did not come within %s; %d attempts so far", patience, len(r.Attempts()))
 		}
