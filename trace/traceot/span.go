@@ -68,15 +68,16 @@ func (s *span) SetOperationName(name string) opentracing.Span {
 
 // SetTag gives the tag its value as text. The tag error says whether the span failed.
 func (s *span) SetTag(key string, value any) opentracing.Span {
+	written := text(value) // by code of the value's own, which may use the span
 	s.live(func() {
 		if key == "error" {
-			if failed, err := strconv.ParseBool(text(value)); err == nil {
+			if failed, err := strconv.ParseBool(written); err == nil {
 				s.Span.SetError(failed)
 				return
 			}
 			s.Span.SetError(true)
 		}
-		s.Span.SetTag(key, text(value))
+		s.Span.SetTag(key, written)
 	})
 	return s
 }
@@ -89,8 +90,6 @@ func text(value any) string {
 		return strconv.FormatBool(v)
 	case int:
 		return strconv.Itoa(v)
-	case error:
-		return v.Error()
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	}

@@ -86,6 +86,24 @@ func TestSpans(t *testing.T) {
 	recorder.Span("follower").ChildOf("root").Failed().HasTag("error.msg", "broken")
 }
 
+// asker is a value that looks at the span it is a tag of.
+type asker struct{ span opentracing.Span }
+
+func (a asker) String() string { return a.span.BaggageItem("user") }
+
+type broken struct{ text string }
+
+func (b *broken) Error() string { return b.text }
+
+func TestTagsWithCodeOfTheirOwn(t *testing.T) {
+	client, recorder := tracetest.New(t)
+	span := traceot.New(client).StartSpan("span")
+	span.SetBaggageItem("user", "alice")
+	span.SetTag("asker", asker{span}).SetTag("nil", (*broken)(nil)).SetTag("err", &broken{"y"})
+	span.Finish()
+	recorder.Span("span").HasTag("asker", "alice").HasTag("nil", "<nil>").HasTag("err", "y")
+}
+
 func TestContextsMix(t *testing.T) {
 	client, recorder := tracetest.New(t)
 	tracer := traceot.New(client)
