@@ -103,8 +103,8 @@ func start(o options, header int, t transport) *Client {
 // shardCount is twice the number of cores, as a power of two: two goroutines that record at once then seldom meet.
 func shardCount(cores int) int { return min(1<<bits.Len(uint(2*cores-1)), maxShards) }
 
-// Record records a span that the caller has made, or only samples in a span without ids. It is encoded before Record returns, and stays
-// the caller's. The error is nil or the Reason why it was dropped, which is also counted.
+// Record records a span that the caller has made, or only samples in a span without ids, as it is: without WithService. It is encoded before
+// Record returns, and stays the caller's. The error is nil or the Reason why it was dropped, which is also counted.
 func (c *Client) Record(span *ssf.SSFSpan) error {
 	if c == nil {
 		return nil
