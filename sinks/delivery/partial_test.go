@@ -231,7 +231,8 @@ func TestConfigErrorIsSaidLoudlyAndTriedSlowly(t *testing.T) {
 		})
 		stop := run(t, r)
 		r.Offer(batch(3, 1))
-		time.Sleep(5 * time.Minute)
+		time.Sleep(5*time.Minute + time.Second) // no attempt is due then
+		synctest.Wait()
 		attempts := r.rec.Attempts()
 		for i := 1; i < len(attempts); i++ {
 			require.GreaterOrEqual(t, attempts[i].Time.Sub(attempts[i-1].Time), 30*time.Second)
