@@ -102,8 +102,8 @@ func (b *Backend) SendPackets(ctx context.Context, packets [][]byte, errs []erro
 	calls.Wait()
 }
 
-// call sends one packet. The error is a trace.ReasonRefused unless the packet never got to the daemon: what was too slow may have arrived, and
-// must not be counted twice.
+// call sends one packet. The error is a trace.ReasonRefused unless the connection is missing or broke: what was too slow may have arrived, and
+// must not be counted twice. (Of what was under way when a connection breaks nobody knows; it is sent again, since the daemon most often has gone.)
 func (b *Backend) call(ctx context.Context, packet []byte) error {
 	err := b.conn.Invoke(ctx, methodSpan, &packet, new([]byte))
 	switch status.Code(err) {
