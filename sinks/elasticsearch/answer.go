@@ -35,7 +35,7 @@ var errNoOutcome = errors.New("an item of the answer says nothing")
 // nobody knows what was taken, and with deterministic ids it does no harm to ask again.
 func (a *answer) read(body []byte, n int) error {
 	items := a.Items
-	clear(items)
+	clear(items[:cap(items)]) // an answer may have begun its list twice, and left more behind
 	*a = answer{Items: items[:0]}
 	if err := json.Unmarshal(body, a); err != nil {
 		return fmt.Errorf("the answer is not that of a bulk request: %w", err)
@@ -44,7 +44,7 @@ func (a *answer) read(body []byte, n int) error {
 		return fmt.Errorf("the answer has %d items for %d documents", len(a.Items), n)
 	}
 	for i := range a.Items {
-		if a.Items[i].of() == nil {
+		if o := a.Items[i].of(); o == nil || o.Status < http.StatusOK {
 			return errNoOutcome
 		}
 	}

@@ -42,13 +42,14 @@ type bulk struct {
 	misfit   error        // what was said of one such index
 	dropped  [numReasons]int
 	example  string // why one of them was dropped
-	settled  int    // documents that were answered
+	settled  int    // documents, from the first on, of which it is known what became
 	retried  int
 	existing int
 }
 
+// What one huge chunk or answer has grown beyond these is let go.
 const (
-	keptBody = 8 << 20 // what one huge chunk has grown beyond it is let go
+	keptBody = 8 << 20
 	keptDocs = 1 << 15
 )
 
@@ -59,6 +60,12 @@ func (b *bulk) reset() {
 	}
 	if cap(b.docs) > keptDocs {
 		b.docs, b.items = nil, nil
+	}
+	if cap(b.backend.reply) > keptBody {
+		b.backend.reply = nil
+	}
+	if cap(b.answer.Items) > keptDocs {
+		b.answer.Items = nil
 	}
 	for _, s := range b.troubled {
 		s.problem = nil
@@ -145,24 +152,46 @@ func (b *bulk) send(ctx context.Context) error {
 			b.drop(d, reasonNoTemplate, b.misfit.Error())
 		}
 	}
-	from, offset := 0, 0
-	for from < len(b.docs) {
-		to := from + 1
-		for to < len(b.docs) && b.docs[to].end-offset <= b.config.MaxRequestBytes {
-			to++
-		}
-		end := b.docs[to-1].end
-		if err := b.request(ctx, from, to, b.body[offset:end]); err != nil {
+	for most := len(b.docs); b.settled < len(b.docs); {
+		from := b.settled
+		to := b.fitting(from, most)
+		err := b.request(ctx, from, to)
+		var large *sinks.TooLargeError
+		switch {
+		case err == nil:
+		case !errors.As(err, &large) || b.docs[from].item != b.docs[to-1].item:
 			return b.failed(err, b.docs[from:])
+		case to-from > 1: // delivery halves chunks, but no item
+			most = (to - from) / 2
+		default:
+			b.drop(b.docs[from], reasonTooLarge, err.Error())
+			b.settled++
 		}
-		from, offset = to, end
 	}
 	return b.result(nil)
 }
 
-// request sends the documents [from, to), which are body, and settles them. With an error they are as they were.
-func (b *bulk) request(ctx context.Context, from, to int, body []byte) error {
+// fitting returns where a request that begins with the document from ends: behind most documents at most, and within max_request_bytes.
+func (b *bulk) fitting(from, most int) int {
+	offset, to := b.offset(from), from+1
+	for to < len(b.docs) && to-from < most && b.docs[to].end-offset <= b.config.MaxRequestBytes {
+		to++
+	}
+	return to
+}
+
+// offset is where a document begins in the body.
+func (b *bulk) offset(of int) int {
+	if of == 0 {
+		return 0
+	}
+	return b.docs[of-1].end
+}
+
+// request sends the documents [from, to) and settles them. With an error they are as they were.
+func (b *bulk) request(ctx context.Context, from, to int) error {
 	begun := time.Now()
+	body := b.body[b.offset(from):b.docs[to-1].end]
 	response, err := b.backend.client.Do(ctx, httpsend.Request{
 		Method: http.MethodPost, Path: b.bulkPath, ContentType: "application/x-ndjson", Accept: contentJSON, Body: body, Reply: b.backend.reply,
 	})
@@ -211,17 +240,12 @@ func (b *bulk) settle(d *document, o *outcome) {
 // err says all.
 func (b *bulk) failed(err error, docs []document) error {
 	var refused *sinks.PermanentError
-	var large *sinks.TooLargeError
 	permanent := errors.As(err, &refused)
 	whole := len(b.items) == 0 && b.settled == 0
 	switch {
 	case permanent:
 		for i := range docs {
 			b.drop(docs[i], reasonRequest, err.Error())
-		}
-	case whole && errors.As(err, &large) && docs[0].item == docs[len(docs)-1].item:
-		for i := range docs { // delivery has nothing left to halve
-			b.drop(docs[i], reasonTooLarge, err.Error())
 		}
 	default:
 		for i := range docs {

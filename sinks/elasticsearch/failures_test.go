@@ -221,6 +221,30 @@ func TestFailure14TooLarge(t *testing.T) {
 		assert.Equal(t, 1, r.droppedFor("spans", "too_large"))
 		assert.Less(t, f.count(), 60, "it goes on and on")
 	})
+	t.Run("the backend's, and a span with many samples", func(t *testing.T) {
+		for _, settings := range []string{"", "max_request_bytes: 10000"} {
+			f := newFake(t)
+			f.request = func(n int, w http.ResponseWriter) bool {
+				if len(f.bulks[n]) > 5000 || strings.Contains(f.bulks[n], "xxxx") {
+					w.WriteHeader(http.StatusRequestEntityTooLarge)
+					return true
+				}
+				return false
+			}
+			r := newRig(t, f, settings)
+			s := span(1)
+			for i := range 100 {
+				s.Metrics = append(s.Metrics, ssf.SSFSample{Name: "m", Value: float32(i)})
+			}
+			s.Metrics = append(s.Metrics, ssf.SSFSample{Name: "xxxx"})
+			l := r.deliver(nil, s)
+			assert.EqualValues(t, 1, l.Sent)
+			assert.Len(t, f.docs(), 101)
+			assert.Equal(t, 1, r.droppedFor("spans", "too_large"))
+			assert.Zero(t, r.outcomes("spans", "existing"), "sent again")
+			assert.Less(t, f.count(), 60, "it goes on and on")
+		}
+	})
 }
 
 // Of a request that was taken in part only what has to be is sent again.
@@ -299,6 +323,9 @@ func TestFailure18NothingIsSkipped(t *testing.T) {
 			_, _ = w.Write([]byte(`{"errors":false,"items":[{"create":{"status":201}}]}`))
 		},
 		func(w http.ResponseWriter) { _, _ = w.Write([]byte(`{"errors":false,"items":[{},{},{}]}`)) },
+		func(w http.ResponseWriter) {
+			_, _ = w.Write([]byte(`{"errors":false,"items":[{"create":{}},{"create":{"status":-1}},{"create":{"status":201}}]}`))
+		},
 	}
 	f := newFake(t)
 	f.request = func(n int, w http.ResponseWriter) bool {
