@@ -55,6 +55,8 @@ func TestWholeDaemon(t *testing.T) {
 		{"tcp", "-network tcp -lines 10 -count 5k", sentFigures{Messages: 5000, Samples: 5000, Packets: 500}, sums{Counters: 15_000}},
 		{"spans over udp", "-ssf typical -span-sink -mix ms -rate 20k -count 2k", sentFigures{Messages: 2000, Samples: 2000, Packets: 2000}, sums{Timings: 2000}},
 		{"spans over tcp", "-network tcp -ssf heavy -lines 4 -count 1k", sentFigures{Messages: 1000, Samples: 5000, Packets: 250}, sums{Counters: 15_000}},
+		{"trees over udp", "-ssf tree -span-sink -rate 20k -count 1800", sentFigures{Messages: 1800, Packets: 1800}, sums{}},
+		{"trees over unix", "-network unix -ssf tree -lines 9 -senders 2 -count 20k", sentFigures{Messages: 20_016, Packets: 2224}, sums{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := do(t, "-json -duration 30s "+tt.args)

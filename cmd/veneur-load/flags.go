@@ -69,8 +69,9 @@ func (o *options) flagSet() *flag.FlagSet {
 	f.BoolVar(&o.sums, "sums", true, "let it write its points to a file and check their totals; false: it drops them")
 	f.BoolVar(&o.daemon.spanSink, "span-sink", false, "give it a sink for spans, which drops them")
 
-	o.span.words = []string{typical, heavy}
-	f.Var(&o.span, "ssf", "send SSF spans of this `shape`, typical (5 tags, a sample with 3) or heavy (15 tags, 5 samples with 8), instead of lines")
+	o.span.words = []string{typical, heavy, tree}
+	f.Var(&o.span, "ssf", "send SSF spans of this `shape` instead of lines: typical (5 tags, a sample with 3), heavy (15 tags, 5 samples with 8), "+
+		"or tree (traces of 9 spans of services that call each other, without samples)")
 	f.Var(&o.rate, "rate", "`messages` (lines or spans) a second of all senders, or max")
 	f.DurationVar(&o.duration, "duration", 10*time.Second, "send for so long")
 	f.Var(&o.count, "count", "end after so many `messages` when that is sooner, at the end of a packet")
@@ -210,6 +211,7 @@ func (o *options) checkLoad() error {
 	check(!o.given["lines"] || !o.given["bytes"], "-lines and -bytes: give one of them")
 	check(o.span.chosen == "" || !datagrams || o.lines == 1 && o.bytes == 0, "a datagram holds one span: -lines and -bytes are for lines and streams")
 	check(o.span.chosen == "" || !o.given["tags"], "-tags is for lines: a span has those of its shape")
+	check(o.span.chosen != tree || !o.given["series"] && !o.given["mix"], "-series and -mix are for samples: the spans of a tree have none")
 	check(!o.gso || o.to.Network == "udp", "-gso is for udp")
 	check(!o.stalls || o.to.Network != "udp", "-stalls needs a sender that can be held up: unixgram, unix or tcp")
 	return errors.Join(errs...)

@@ -109,7 +109,9 @@ func TestFaultsOfTheCommandLine(t *testing.T) {
 		{"-veneur v -lines 2 -bytes 1400", "give one of them"},
 		{"-veneur v -ssf typical -bytes 1400", "a datagram holds one span"},
 		{"-veneur v -ssf typical -tags 2", "-tags is for lines"},
-		{"-veneur v -ssf huge", "none of typical, heavy"},
+		{"-veneur v -ssf huge", "none of typical, heavy, tree"},
+		{"-veneur v -ssf tree -mix ms", "the spans of a tree have none"},
+		{"-veneur v -ssf tree -series 5", "the spans of a tree have none"},
 		{"-veneur v -gso -network tcp", "-gso is for udp"},
 		{"-veneur v -stalls", "-stalls needs a sender that can be held up"},
 		{"-veneur v -network sctp", "none of udp, unixgram, unix, tcp"},
@@ -148,13 +150,17 @@ func TestDefaults(t *testing.T) {
 	o, err = parse(strings.Fields("-target unix:///run/x.sock -admin http://127.0.0.1:1 -ssf heavy -lines 5"), nil)
 	require.NoError(t, err)
 	assert.Equal(t, limits{messages: 5, stream: true}, o.limits())
+	assert.Equal(t, "1000 series of c:1, heavy spans, 1 senders at max/s", o.describe())
+	o, err = parse(strings.Fields("-veneur v -ssf tree"), nil)
+	require.NoError(t, err)
+	assert.Equal(t, "1000 traces of 9 spans, 1 senders at max/s", o.describe())
 }
 
 func TestHelp(t *testing.T) {
 	var out strings.Builder
 	_, err := parse([]string{"-help"}, &out)
 	require.ErrorIs(t, err, flag.ErrHelp)
-	for _, want := range []string{"usage: veneur-load -veneur PROGRAM", "-target address", "-gso", "-ladder", "-stalls"} {
+	for _, want := range []string{"usage: veneur-load -veneur PROGRAM", "-target address", "-gso", "-ladder", "-stalls", "or tree (traces of 9 spans"} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Equal(t, exitOK, run(context.Background(), []string{"-help"}, &out, &out))

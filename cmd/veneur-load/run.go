@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/veneurd/veneur/internal/spantree"
 )
 
 // Exit codes.
@@ -123,9 +125,12 @@ func (o *options) load() *load {
 	if o.stalls {
 		l.wire.buffer = stallBuffer
 	}
-	if o.span.chosen != "" {
+	switch o.span.chosen {
+	case tree:
+		l.corpus = treeCorpus(o.limits())
+	case typical, heavy:
 		l.corpus = spanLoad{shapeOf(o.span.chosen), int(o.series), o.mix}.corpus(o.limits())
-	} else {
+	default:
 		l.corpus = lineLoad{int(o.series), o.tags, o.mix}.corpus(o.limits())
 	}
 	return l
@@ -152,6 +157,8 @@ func (o *options) unit() string {
 func (o *options) describe() string {
 	s := fmt.Sprintf("%d series of %s, ", o.series, o.mix.String())
 	switch {
+	case o.span.chosen == tree:
+		s = fmt.Sprintf("%d traces of %d spans", treeTraces, spantree.SpansPerTrace)
 	case o.span.chosen != "":
 		s += o.span.chosen + " spans"
 	case o.bytes > 0:

@@ -13,6 +13,7 @@ import (
 const (
 	typical = "typical"
 	heavy   = "heavy"
+	tree    = "tree"
 )
 
 const leastSpans = 1 << 13 // in a corpus; they are some ten times as large as lines

@@ -33,6 +33,7 @@ var layers = []struct {
 	{"protocol/...", "protocol/... ssf internal/..."},
 	{"ssf", "internal/..."},
 	{"ssf/ssftest", "ssf internal/..."},
+	{"internal/spantree", "ssf"},
 	{"internal/*", "internal/..."},
 	{"docs/generate", "server server/* sinks sinks/* protocol/... ssf internal/..."}, // it writes documents of their structs and tables
 }
@@ -193,6 +194,7 @@ func TestTheImportTable(t *testing.T) {
 		{"protocol/metric", "ssf", false, "strictly down"},
 		{"ssf", "protocol", false, "strictly down"},
 		{"ssf", "internal/invariants", false, ""},
+		{"internal/spantree", "ssf", false, ""},
 		{"internal/config", "protocol", false, "strictly down"},
 		{"internal/config", "internal/telemetry", false, ""},
 		{"docs/generate", "sinks/all", false, ""},
