@@ -84,6 +84,14 @@ func TestPoints(t *testing.T) {
 		s.ExtendTags = []string{"env:dev"}
 		s.ExcludedTags = []string{"region"}
 	}, query, internal), "the configuration's tags override a sender's")
+
+	assert.Equal(t, []string{
+		"span.service.alive 1 dc:a,interval:1m,service:cron",
+		"span.service.alive 1 dc:a,interval:1m,service:web",
+	}, pointsOf(t, func(s *Settings) {
+		s.Config.ResourceTags, s.Config.TargetTags = nil, nil
+		s.ExtendTags = []string{"service:host", "interval:10s", "dc:a"}
+	}, query, internal), "series stay apart")
 }
 
 func TestPointsOfOverflow(t *testing.T) {

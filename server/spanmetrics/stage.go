@@ -19,7 +19,8 @@ import (
 // Settings is what a Stage is made of.
 type Settings struct {
 	Config Config // valid
-	// ExtendTags are tags, "key:value", that every series has, whatever a span says.
+	// ExtendTags are tags, "key:value", that every series has, whatever a span says. Those with keys by which series are told apart, as
+	// service and interval, are left out.
 	ExtendTags []string
 	// ExcludedTags are keys of tags that no service is known by.
 	ExcludedTags []string
@@ -82,6 +83,10 @@ func New(s Settings) *Stage {
 		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })
 	})
 	stage.s.Config = s.Config
+	// A service:web for everything, or an interval, would make one series of many, and each sink would keep another part of it.
+	stage.s.ExtendTags = slices.DeleteFunc(slices.Clone(s.ExtendTags), func(tag string) bool {
+		return slices.Contains(ownTags, metric.TagKey(tag))
+	})
 	if s.Open == nil {
 		stage.s.Open = stage.openStore
 	}
