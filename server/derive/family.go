@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/veneurd/veneur/ssf"
@@ -62,9 +61,15 @@ type Classifier struct {
 	values     []string // of wanted, of the span at hand
 	kind, rate int      // which of wanted they are
 
-	measure  Measure
-	rateText string  // the last sample rate that was read, and
-	weight   float64 // what it means
+	measure Measure
+	rates   [4]rate // the last sample rates that were read
+	next    int     // which of them gives way
+}
+
+// rate is a sample rate, and what it means.
+type rate struct {
+	text   []byte
+	weight float64
 }
 
 // NewClassifier returns a Classifier that looks for the given tags.
@@ -140,17 +145,29 @@ func (c *Classifier) weightOf(text string) float64 {
 	if text == "" {
 		return 1
 	}
-	if text != c.rateText {
-		c.rateText, c.weight = strings.Clone(text[:min(len(text), MaxText)]), 1
-		rate, err := strconv.ParseFloat(text, 64)
-		switch {
-		case math.IsNaN(rate) || rate <= 0 && (err == nil || rate < 0):
-			c.weight = 0
-		case err == nil && rate < 1:
-			c.weight = min(1/rate, maxWeight)
+	for i := range c.rates {
+		if string(c.rates[i].text) == text {
+			return c.rates[i].weight
 		}
 	}
-	return c.weight
+	weight := readWeight(text)
+	if len(text) <= MaxText {
+		r := &c.rates[c.next]
+		r.text, r.weight = append(r.text[:0], text...), weight
+		c.next = (c.next + 1) % len(c.rates)
+	}
+	return weight
+}
+
+func readWeight(text string) float64 {
+	rate, err := strconv.ParseFloat(text, 64)
+	switch {
+	case math.IsNaN(rate) || rate <= 0 && (err == nil || rate < 0):
+		return 0
+	case err == nil && rate < 1:
+		return min(1/rate, maxWeight)
+	}
+	return 1
 }
 
 // text returns what counts of a text, whole characters only.

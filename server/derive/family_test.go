@@ -53,6 +53,7 @@ func TestMeasure(t *testing.T) {
 		{"rate of more than 1", span(9, "db.instance=users", "rate=1.5"), dependency, nil},
 		{"rate that is no number", span(9, "db.instance=users", "rate=often"), dependency, nil},
 		{"tiny rate", span(9, "db.instance=users", "rate=1e-300"), dependency, func(m *Measure) { m.Weight = 1e9 }},
+		{"rate with a long tail", span(9, "db.instance=users", "rate=0.4"+strings.Repeat("0", MaxText)), dependency, func(m *Measure) { m.Weight = 2.5 }},
 		{"case 9: rate 0", span(9, "db.instance=users", "rate=0"), alive, func(m *Measure) { m.Weight = 0 }},
 		{"case 9: rate NaN", span(0, "rate=NaN"), alive, func(m *Measure) { m.Weight = 0 }},
 		{"case 9: negative rate", span(0, "rate=-1"), alive, func(m *Measure) { m.Weight = 0 }},
@@ -95,7 +96,13 @@ func TestMeasureDoesNotAllocate(t *testing.T) {
 	span := &ssf.SSFSpan{TraceId: 1, Id: 2, ParentId: 9, StartTimestamp: 1, EndTimestamp: 2, Service: "a", Name: "op", Tags: []ssf.Tag{
 		{Key: "env", Value: "prod"}, {Key: "rate", Value: "0.5"}, {Key: "db.instance", Value: "users"},
 	}}
-	if n := testing.AllocsPerRun(100, func() { c.Measure(span) }); n > 0 {
+	rates := []string{"0.5", "0.1", "0.25", "often"}
+	i := 0
+	if n := testing.AllocsPerRun(100, func() {
+		span.SetTag("rate", rates[i%4]) // services differ in it
+		i++
+		c.Measure(span)
+	}); n > 0 {
 		t.Errorf("%v allocations a span, want 0", n)
 	}
 }
