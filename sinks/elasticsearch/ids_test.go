@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/ssf"
@@ -73,4 +74,19 @@ func TestNoIDForWhatCannotBeToldApart(t *testing.T) {
 func ExampleKind() {
 	fmt.Println(Kind().Name(), Kind().TakesMetrics(), Kind().TakesSpans())
 	// Output: elasticsearch true true
+}
+
+// A time series data stream takes one document for each time and set of dimensions, and answers the next one as it answers what was sent
+// again. Series that look alike once some of their tags are left out, or their names rewritten, must not meet there.
+func TestFieldsOfUnlikeSeriesDiffer(t *testing.T) {
+	f := newFake(t)
+	r := newRig(t, f, "metrics: fields\ndrop_tag_keys: [pod]")
+	require.NoError(t, r.sendPoints(
+		gauge("m", 1, "env:a", "pod:1"), gauge("m", 2, "env:a", "pod:2"), gauge("m", 3, "env:a"), gauge("n.", 4, "env:a"), gauge("n_", 5, "env:a"),
+	))
+	seen := map[any]bool{}
+	for i := range f.docs() {
+		seen[f.decoded(i)["_metric_names_hash"]] = true
+	}
+	assert.Len(t, seen, 5)
 }

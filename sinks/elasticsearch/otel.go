@@ -108,7 +108,7 @@ func (o otel) point(dst []byte, p *metric.Point, in *period, tags []string, to *
 	if !ok {
 		return dst, jsondoc.ReasonTime
 	}
-	if dst, ok = o.pointValue(dst, p); !ok {
+	if dst, ok = o.pointValue(dst, p, tags); !ok {
 		return dst[:start], jsondoc.ReasonValue
 	}
 	if p.Time == 0 {
@@ -118,9 +118,9 @@ func (o otel) point(dst []byte, p *metric.Point, in *period, tags []string, to *
 }
 
 // pointValue appends what the point says.
-func (o otel) pointValue(dst []byte, p *metric.Point) (_ []byte, ok bool) {
+func (o otel) pointValue(dst []byte, p *metric.Point, tags []string) (_ []byte, ok bool) {
 	if o.fields {
-		dst = o.fieldKey(dst, p.Name)
+		dst = o.fieldKey(dst, p.Name, p.Series.Tags, tags)
 	} else {
 		dst = o.Text(append(dst, `"metric":{"name":`...), p.Name)
 		dst = append(append(dst, `,"type":"`...), p.Type.String()...)
@@ -132,22 +132,34 @@ func (o otel) pointValue(dst []byte, p *metric.Point) (_ []byte, ok bool) {
 	return append(dst, '}'), true
 }
 
-// fieldKey begins the field of a metric. The hash keeps metrics of one time and the same attributes apart in time series data streams.
-func (o otel) fieldKey(dst []byte, name string) []byte {
-	key := o.metricKey(name)
+// fieldKey begins the field of a metric. The hash keeps metrics of one time and the same attributes apart in time series data streams, which
+// would take the second for one that is there already: those of other names, and series that differ in what is left out of written.
+func (o otel) fieldKey(dst []byte, name string, tags, written []string) []byte {
+	h := hashed(offsetFNV, name)
+	if len(written) < len(tags) {
+		for _, tag := range tags {
+			h = hashed(hashed(h, "\x00"), tag)
+		}
+	}
 	dst = append(dst, `"_metric_names_hash":"`...)
-	dst = appendHash(dst, key)
-	dst = jsonappend.String(append(dst, `","metrics":{`...), key)
+	dst = appendHash(dst, h)
+	dst = jsonappend.String(append(dst, `","metrics":{`...), o.metricKey(name))
 	return append(dst, ':')
 }
 
-// appendHash appends the 32-bit FNV-1a of a text in hexadecimal.
-func appendHash(dst []byte, s string) []byte {
-	const offset, prime, digits = 2166136261, 16777619, "0123456789abcdef"
-	h := uint32(offset)
+const offsetFNV uint32 = 2166136261
+
+// hashed goes on with a 32-bit FNV-1a.
+func hashed(h uint32, s string) uint32 {
+	const prime = 16777619
 	for i := range len(s) {
 		h = (h ^ uint32(s[i])) * prime
 	}
+	return h
+}
+
+func appendHash(dst []byte, h uint32) []byte {
+	const digits = "0123456789abcdef"
 	for shift := 28; shift >= 0; shift -= 4 {
 		dst = append(dst, digits[h>>shift&15])
 	}
@@ -171,7 +183,7 @@ func (o otel) digest(dst []byte, p *metric.DigestPoint, in *period, tags []strin
 		return dst, jsondoc.ReasonTime
 	}
 	if o.fields {
-		dst = histogram(o.fieldKey(dst, p.Series.Name), p.Digest)
+		dst = histogram(o.fieldKey(dst, p.Series.Name, p.Series.Tags, tags), p.Digest)
 		dst = append(dst, '}')
 	} else {
 		dst = histogram(append(dst, `"metric":{"histogram":`...), p.Digest)
