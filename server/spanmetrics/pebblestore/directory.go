@@ -15,6 +15,7 @@ import (
 const (
 	markerName = "VENEUR-SPAN-METRICS"
 	version    = "1"
+	lockName   = "LOCK" // pebble's
 )
 
 // claim makes sure that the directory is ours or empty, makes it if need be, and locks it.
@@ -23,15 +24,16 @@ func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 	if err != nil && !isNotExist(err) {
 		return nil, fmt.Errorf("store_path: %w", err)
 	}
-	marked := false
+	marked, fresh := false, true
 	for _, name := range names {
 		marked = marked || name == markerName
+		fresh = fresh && (name == markerName || name == lockName)
 	}
-	if len(names) > 0 && !marked {
+	if !marked && !fresh {
 		return nil, fmt.Errorf("store_path: %s is not empty and holds no span metrics: name an empty directory, or one that is to be made", path)
 	}
 	if marked {
-		if err := checkVersion(fs, fs.PathJoin(path, markerName)); err != nil {
+		if marked, err = checkVersion(fs, fs.PathJoin(path, markerName), fresh); err != nil {
 			return nil, err
 		}
 	}
@@ -39,6 +41,9 @@ func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 		return nil, fmt.Errorf("store_path: %w", err)
 	}
 	lock, err := pebble.LockDirectory(path, fs)
+	if notOpened := (*iofs.PathError)(nil); errors.As(err, &notOpened) {
+		return nil, fmt.Errorf("store_path: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("store_path: %s is in use by another process: %w", path, err)
 	}
@@ -52,19 +57,24 @@ func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 
 func isNotExist(err error) bool { return errors.Is(err, iofs.ErrNotExist) }
 
-func checkVersion(fs vfs.FS, name string) error {
+// checkVersion reads the marker. It says no to one that was not written to its end, as when the disk was full, in a directory that has nothing else yet.
+func checkVersion(fs vfs.FS, name string, fresh bool) (marked bool, err error) {
 	f, err := fs.Open(name)
 	if err != nil {
-		return fmt.Errorf("store_path: %w", err)
+		return false, fmt.Errorf("store_path: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 100))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("store_path: read %s: %w", name, err)
+		return false, fmt.Errorf("store_path: read %s: %w", name, err)
 	}
-	if found := strings.TrimSpace(string(text)); found != version {
-		return fmt.Errorf("store_path: %s says version %q and this program knows version %s: name another directory, or run the program that wrote it", name, found, version)
+	found := strings.TrimSpace(string(text))
+	if found == "" && fresh {
+		return false, nil
 	}
-	return nil
+	if found != version {
+		return false, fmt.Errorf("store_path: %s says version %q and this program knows version %s: name another directory, or run the program that wrote it", name, found, version)
+	}
+	return true, nil
 }
 
 func mark(fs vfs.FS, path string) error {

@@ -119,8 +119,8 @@ func (s *Store) Bytes() uint64 {
 
 // Commit writes changes and waits until they are on the disk.
 func (s *Store) Commit(changes []store.Change) error {
-	if !s.room() {
-		return ErrFull
+	if err := s.writable(); err != nil {
+		return err
 	}
 	if s.db == nil || s.readOnly {
 		if err := s.reopen(); err != nil {
@@ -202,10 +202,18 @@ func (s *Store) add(batch *pebble.Batch, c *store.Change) error {
 	return nil
 }
 
-// room says whether the disk has room for more.
-func (s *Store) room() bool {
-	usage, err := s.settings.FS.GetDiskUsage(s.settings.Path)
-	return err != nil || usage.AvailBytes >= s.settings.Reserve // where the system does not tell, writing will
+// writable says why nothing may be written now, if so. A directory that is gone, or another than was opened, is not written to: pebble would go on
+// for long in files that nobody finds again.
+func (s *Store) writable() error {
+	fs := s.settings.FS
+	if _, err := fs.Stat(fs.PathJoin(s.settings.Path, markerName)); isNotExist(err) {
+		return fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	usage, err := fs.GetDiskUsage(s.settings.Path)
+	if err == nil && usage.AvailBytes < s.settings.Reserve { // where the system does not tell, writing will
+		return ErrFull
+	}
+	return nil
 }
 
 // each calls f with every key that begins with prefix, and a way to its value; both are lent.

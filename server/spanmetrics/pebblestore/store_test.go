@@ -150,9 +150,44 @@ func TestDirectories(t *testing.T) {
 	file := filepath.Join(foreign, "mail")
 	_, err = Open(Settings{Path: file, Limits: limits, Log: quiet()})
 	require.ErrorContains(t, err, "store_path: ")
+	_, err = Open(Settings{Path: filepath.Join(file, "x"), Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, "not a directory")
+	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), nil, 0o600))
+	_, err = Open(Settings{Path: used, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, `says version ""`)
 	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), []byte(version), 0o600))
 	s = open(t, used, nil)
 	require.NoError(t, s.Close())
+}
+
+// A start that came no further than the lock or the marker, as on a full disk, does not keep the next from starting.
+func TestStartThatWasCutOff(t *testing.T) {
+	for _, names := range [][]string{{lockName}, {lockName, markerName}} {
+		path := t.TempDir()
+		for _, name := range names {
+			require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
+		}
+		for range 2 {
+			s := open(t, path, nil)
+			require.NoError(t, s.Close())
+		}
+	}
+}
+
+// What is deleted under a store can be read as long as the store is open, and what comes is not written where nobody finds it.
+func TestDirectoryIsDeleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	s := open(t, path, nil)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
+	require.NoError(t, os.RemoveAll(path))
+	f := store.NewFallback(s, limits)
+	for range 2 {
+		require.ErrorIs(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}), ErrBroken)
+		require.NoError(t, os.MkdirAll(path, 0o700))
+	}
+	assert.True(t, f.Waiting())
+	assert.Equal(t, []string{"60+60 fine true closed false: 21"}, contents(t, f))
+	require.NoError(t, f.Close())
 }
 
 // disk is a file system that says how much room there is.
