@@ -95,6 +95,9 @@ func newGatedSocket(conn *net.UDPConn) (*socket, error) {
 		g.raw, err = g.file.SyscallConn()
 	}
 	if err == nil {
+		err = g.file.SetReadDeadline(time.Time{}) // fails if the runtime does not watch it, which NewFile keeps to itself
+	}
+	if err == nil {
 		err = conn.Close()
 	}
 	if err != nil {
@@ -138,11 +141,11 @@ func (s *socket) arrived(epoll uintptr) bool {
 	if !g.armed {
 		_ = s.raw.Control(g.armer)
 	}
-	n, err := unix.EpollWait(int(epoll), g.event[:], 0)
+	n, _ := unix.EpollWait(int(epoll), g.event[:], 0)
 	if n > 0 {
 		g.armed = false
 	}
-	return n > 0 || !g.armed || err != nil && err != unix.EINTR
+	return n != 0 || !g.armed // a call that failed, interrupted or not, found nothing out: the reader looks itself
 }
 
 // arm lets the gate hear of the next datagram, or of one that is there.
