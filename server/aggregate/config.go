@@ -23,9 +23,9 @@ type Config struct {
 	MaxSeries int `yaml:"max_series"`
 	// MaxSeriesPerName is the same for the series of one name.
 	MaxSeriesPerName int `yaml:"max_series_per_name"`
-	// SeriesIdleIntervals is how many intervals a series without samples is remembered, unless it had samples in one interval only: then
-	// it is four at most, so that a flood of series that come once does not hold memory for long. A gauge is remembered in any case;
-	// one to which changes are added starts from 0 again after that.
+	// SeriesIdleIntervals is how many intervals a series without samples is remembered, unless it had samples in one interval only, or never
+	// in two an odd number apart: then it is four at most, so that a flood of series that come once does not hold memory for long. A gauge
+	// is remembered in any case; one to which changes are added starts from 0 again after that.
 	SeriesIdleIntervals int `yaml:"series_idle_intervals"`
 	// MaxTimedPoints is how many samples with a time of their own may wait for a flush. Further ones are refused.
 	MaxTimedPoints int `yaml:"max_timed_points"`

@@ -16,7 +16,7 @@ var (
 	}
 	descExpired = telemetry.Desc{
 		Name: "aggregate.expired", Kind: telemetry.Counter, Unit: "series",
-		Help: "Series forgotten after series_idle_intervals without a sample.",
+		Help: "Series forgotten because they had no sample for long, see series_idle_intervals.",
 	}
 	descAliases = telemetry.Desc{
 		Name: "aggregate.aliases", Kind: telemetry.Gauge, Unit: "keys",
