@@ -46,6 +46,14 @@ func TestFailure01KeyAndItsPath(t *testing.T) {
 	assert.Equal(t, map[string]any{"a": "1", "a_b": "2"}, ecs.fake.decoded(0)["labels"])
 }
 
+// Names of metrics, of which one may be the path to another, are values of one field.
+func TestB110MetricNameIsAValue(t *testing.T) {
+	f := newFake(t)
+	require.NoError(t, newRig(t, f, "metrics: value").sendPoints(gauge("a", 1), gauge("a.b", 2)))
+	assert.Equal(t, "a", f.decoded(0)["metric"].(map[string]any)["name"])
+	assert.Equal(t, "a.b", f.decoded(1)["metric"].(map[string]any)["name"])
+}
+
 func field(t *testing.T, made template, name string) object {
 	t.Helper()
 	return made.body["template"].(object)["mappings"].(object)["properties"].(object)[name].(object)
