@@ -32,6 +32,14 @@ type entry struct {
 	below   []entry // of the struct that the key, or each element, holds
 }
 
+// text is the default as it stands in a file. That of a secret is in the code for all to read, and what hides it could not be set.
+func (e *entry) text() []byte {
+	if secret, ok := e.value.Interface().(config.Secret); ok {
+		return config.AppendValue(nil, secret.Reveal())
+	}
+	return config.AppendValue(nil, e.value.Interface())
+}
+
 // form is how a struct below a key is reached.
 type form uint8
 

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/veneurd/veneur/internal/config"
 )
 
 // width is where comments of the example are wrapped, in bytes.
@@ -57,7 +55,7 @@ func appendEntry(dst []byte, e entry, indent int, before shown) []byte {
 	case e.form == structForm && len(e.below) > 0:
 		block = appendEntries(fmt.Appendf(nil, "%*s%s:\n", indent, "", e.field.Key), e.below, indent+2, before)
 	case !unset(e.value) || len(e.below) == 0 || before.again(e, e.field.Key) != "":
-		block = fmt.Appendf(nil, "%*s%s: %s\n", indent, "", e.field.Key, config.AppendValue(nil, e.value.Interface()))
+		block = fmt.Appendf(nil, "%*s%s: %s\n", indent, "", e.field.Key, e.text())
 	case e.form == listForm:
 		block = fmt.Appendf(nil, "%*s%s:\n", indent, "", e.field.Key)
 		element := appendEntries(nil, e.below, indent+4, before)

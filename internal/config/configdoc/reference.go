@@ -45,7 +45,7 @@ func appendRows(dst []byte, prefix string, entries []entry, before shown) []byte
 		path := prefix + e.field.Key
 		value := ""
 		if !unset(e.value) && e.form != structForm {
-			value = code(string(config.AppendValue(nil, e.value.Interface())))
+			value = code(string(e.text()))
 		}
 		below := path + [...]string{"", "", "[]", ".*"}[e.form]
 		first := before.again(e, below)
