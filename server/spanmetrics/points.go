@@ -173,7 +173,8 @@ func (p *points) gauge(name string, value float64, tags []string) {
 }
 
 func (p *points) histogram(name string, m *loghist.Sketch, tags []string) {
-	digest := tdigest.New(tdigest.DefaultCompression)
+	// The buckets stay points of their own, up to twice the compression: a coarser digest would add its error to theirs.
+	digest := tdigest.New(tdigest.MaxCompression)
 	m.Each(func(index uint32, count uint64) {
 		digest.Add(seconds(loghist.Value(index)), weight(count))
 	})

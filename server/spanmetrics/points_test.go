@@ -2,6 +2,8 @@ package spanmetrics
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +94,36 @@ func TestPoints(t *testing.T) {
 		s.Config.ResourceTags, s.Config.TargetTags = nil, nil
 		s.ExtendTags = []string{"service:host", "interval:10s", "dc:a"}
 	}, query, internal), "series stay apart")
+}
+
+// Durations over six decades: every quantile is within 1 % of what it is of the durations themselves.
+func TestQuantilesOfDurations(t *testing.T) {
+	settings := Settings{Config: testConfig(), Telemetry: telemetry.New()}
+	require.NoError(t, settings.Config.Validate())
+	s := New(settings)
+	r := s.NewRecorder()
+	random := rand.New(rand.NewPCG(1, 2))
+	durations := make([]float64, 50_000)
+	for i := range durations {
+		d := time.Duration(math.Exp(random.NormFloat64()*2.5) * float64(time.Millisecond))
+		durations[i] = d.Seconds()
+		r.Add(requestSpan("web", "GET /", d), 1_700_000_000)
+	}
+	slices.Sort(durations)
+	set, _ := r.take()
+	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	checked := 0
+	for h := range iv.Histograms.All() {
+		if !strings.HasSuffix(h.Series.Name, "operation.duration") {
+			continue
+		}
+		for _, q := range []float64{0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999} {
+			want := durations[int(math.Ceil(q*float64(len(durations))))-1]
+			require.InEpsilon(t, want, h.Digest.Quantile(q), 0.01, "%v", q)
+			checked++
+		}
+	}
+	require.Equal(t, 7, checked)
 }
 
 func TestPointsOfOverflow(t *testing.T) {
