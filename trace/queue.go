@@ -26,6 +26,7 @@ type counts struct {
 	reconnects uint64
 	dropped    drops
 	refusal    error // the last error of a packet that was refused; it is not added up
+	unsettled  bool  // the way there is so new that it may be none; it is not added up either
 }
 
 // send counts the next n packets of b as sent, and passes over them.

@@ -99,7 +99,7 @@ func (s *sender) drain(ctx context.Context) bool {
 		if did.refusal != nil {
 			s.refusal = did.refusal
 		}
-		if did.sent > 0 || err == nil {
+		if !did.unsettled && (did.sent > 0 || err == nil) {
 			s.pause = s.options.backoff
 		}
 		if b.waiting() == 0 {

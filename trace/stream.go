@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -12,10 +13,17 @@ import (
 // was only stopped is waited for.
 const writeTimeout = 30 * time.Second
 
+// settleTime is how long a connection has to last to be one to a daemon. A proxy before a daemon that is away accepts and closes at once: who
+// connects again without a pause then loses all that it writes, and wears out the proxy.
+const settleTime = time.Second
+
+var errClosedAtOnce = errors.New("the peer closed the connection as soon as it had it")
+
 // stream sends frames, a whole buffer with one write.
 type stream struct {
 	dial *dialer
 	conn net.Conn
+	born time.Time     // when conn was made
 	gone chan struct{} // closed when the peer has closed conn
 	stop func() bool
 }
@@ -26,6 +34,9 @@ func (s *stream) send(ctx context.Context, b *buffer, did *counts) error {
 		select {
 		case <-s.gone:
 			s.disconnect()
+			if time.Since(s.born) < settleTime {
+				return errClosedAtOnce
+			}
 		default:
 		}
 	}
@@ -43,6 +54,7 @@ func (s *stream) send(ctx context.Context, b *buffer, did *counts) error {
 			return err
 		}
 	}
+	did.unsettled = time.Since(s.born) < settleTime
 	n, err := s.conn.Write(b.data[b.offset:])
 	did.sendBytes(b, n)
 	if err != nil {
@@ -68,7 +80,7 @@ func (c *counts) sendBytes(b *buffer, n int) {
 // use takes conn over. It is closed, which ends a write that waits, when ctx ends.
 func (s *stream) use(ctx context.Context, conn net.Conn) {
 	gone := make(chan struct{})
-	s.conn, s.gone = conn, gone
+	s.conn, s.gone, s.born = conn, gone, time.Now()
 	s.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	go func() {
 		defer close(gone)
