@@ -110,6 +110,7 @@ func (s *Stage) openStore() (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.s.Telemetry.Func(&descUnreadable, func() float64 { return float64(disk.Corrupt()) })
 	return store.NewFallback(disk, s.s.Config.limits()), nil
 }
 

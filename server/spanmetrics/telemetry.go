@@ -39,6 +39,10 @@ var (
 		Name: "span_metrics.read_errors", Kind: telemetry.Counter, Unit: "reads",
 		Help: "Times that the store could not be read; a bucket that ended waits until it can.",
 	}
+	descUnreadable = telemetry.Desc{
+		Name: "span_metrics.unreadable_partials", Kind: telemetry.Counter, Unit: "partials",
+		Help: "Partial aggregates on disk that could not be read and are left out of their bucket.",
+	}
 	descInMemory = telemetry.Desc{
 		Name: "span_metrics.memory_only", Kind: telemetry.Gauge, Unit: "1",
 		Help: "1 while something is in memory only that should be on disk.",
@@ -68,7 +72,7 @@ var (
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descSpans, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descInMemory, descBuckets, descLate,
+		descSpans, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descInMemory, descBuckets, descLate,
 		descUndelivered, descOverflowKeys, descOverflowServices,
 	}
 }
