@@ -119,14 +119,14 @@ func (d *disk) run(stop <-chan struct{}) {
 				return
 			}
 			pause = min(max(2*pause, firstDiskPause), maxDiskPause)
-			wait(pause, nil, stop)
+			wait(pause, nil, stop, nil)
 		case draining:
 			return
 		default:
 			if due := d.queue.Sync(); due > 0 && (after == 0 || due < after) {
 				after = due
 			}
-			wait(after, q.toDisk, stop)
+			wait(after, q.toDisk, stop, nil)
 		}
 	}
 }
@@ -176,21 +176,6 @@ func (d *disk) store(p *parcel, from, to int) bool {
 		d.log.Info("the disk takes the queue again")
 	}
 	return true
-}
-
-// wait waits for d (0: for ever), a token from wake, or a stop.
-func wait(d time.Duration, wake, stop <-chan struct{}) {
-	var elapsed <-chan time.Time
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		elapsed = timer.C
-	}
-	select {
-	case <-elapsed:
-	case <-wake:
-	case <-stop:
-	}
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -195,7 +195,10 @@ func (w *worker) await(p *parcel, tries int) verdict {
 }
 
 // sleep waits for d (0: for ever), a token from wake, a stop, or the end.
-func (w *worker) sleep(d time.Duration, wake <-chan struct{}) {
+func (w *worker) sleep(d time.Duration, wake <-chan struct{}) { wait(d, wake, w.stop, w.ctx.Done()) }
+
+// wait waits for d (0: for ever), or for any of the others, of which each may be nil.
+func wait(d time.Duration, wake, stop, end <-chan struct{}) {
 	var elapsed <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)
@@ -205,8 +208,8 @@ func (w *worker) sleep(d time.Duration, wake <-chan struct{}) {
 	select {
 	case <-elapsed:
 	case <-wake:
-	case <-w.stop:
-	case <-w.ctx.Done():
+	case <-stop:
+	case <-end:
 	}
 }
 
