@@ -2,7 +2,7 @@ package spanmetrics
 
 import (
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -13,7 +13,7 @@ import (
 	"github.com/veneurd/veneur/ssf"
 )
 
-// other is what everything is called that has no key of its own.
+// other is what everything is called that has no key of its own. Nothing else is: see escaped.
 const other = "_other"
 
 // Names of metrics, after the prefix.
@@ -36,20 +36,21 @@ const (
 // caller's. Exemplars are of the requests of operations: the slowest, of failed ones the latest.
 func (s *Stage) Points(c *Closed) (*aggregate.Interval, []metric.Exemplar) {
 	p := points{config: &s.s.Config, extend: s.s.ExtendTags, out: &aggregate.Interval{}, names: map[string]string{}}
-	interval := intervalName(c.Duration())
-	if p.config.IntervalIn == inName {
+	if interval := intervalName(c.Duration()); p.config.IntervalIn == inName {
 		p.suffix = "." + interval
 	} else {
-		p.interval = interval
+		p.interval = tag("interval", interval)
 	}
 	for i := range c.Set.Services() {
 		m := &c.Set.Services()[i]
+		p.begin(escaped(m.Name), m.Tags)
 		p.service(m)
-		p.excess(c.Set.Excess(i), m.Name, m.Tags)
+		p.excess(c.Set.Excess(i))
 	}
 	if e, services := c.Set.Overall(); e != nil {
-		p.excess(e, other, nil)
-		p.gauge(overflowServices, float64(services), p.tags(other, nil))
+		p.begin(other, nil)
+		p.excess(e)
+		p.gauge(overflowServices, float64(services), p.tags())
 	}
 	return p.out, p.exemplars
 }
@@ -58,19 +59,20 @@ func (s *Stage) Points(c *Closed) (*aggregate.Interval, []metric.Exemplar) {
 type points struct {
 	config   *Config
 	extend   []string // tags that every series has
-	interval string   // the tag's value, or ""
+	interval string   // the tag, or ""
 	suffix   string   // of names, or ""
 	out      *aggregate.Interval
 	names    map[string]string // whole names by those of the constants
+	base     []string          // tags that every series of the service at hand has
 
 	exemplars []metric.Exemplar
 }
 
 func (p *points) service(m *partial.Service) {
-	p.gauge(serviceAlive, 1, p.tags(m.Name, m.Tags))
+	p.gauge(serviceAlive, 1, p.tags())
 	for i := range m.Operations {
 		o := &m.Operations[i]
-		tags := p.tags(m.Name, m.Tags, "operation", o.Name, "error", strconv.FormatBool(o.Failed))
+		tags := p.tags(tag("operation", escaped(o.Name)), errorTag(o.Failed))
 		p.counter(operationRequests, weight(o.Duration.Weight()), tags)
 		p.exemplar(o)
 		p.counter(operationSeconds, seconds(o.Duration.Sum), tags)
@@ -78,11 +80,11 @@ func (p *points) service(m *partial.Service) {
 	}
 	for i := range m.Kinds {
 		k := &m.Kinds[i]
-		p.kind(&k.Duration, k.Ok, k.Failed, p.tags(m.Name, m.Tags, "kind", k.Kind))
+		p.kind(&k.Duration, k.Ok, k.Failed, p.tags(tag("kind", escaped(k.Kind))))
 	}
 	for i := range m.Dependencies {
 		d := &m.Dependencies[i]
-		tags := p.tags(m.Name, m.Tags, "operation", d.Name, "error", strconv.FormatBool(d.Failed), "target_kind", d.TargetKind, "target", d.Target)
+		tags := p.tags(tag("operation", escaped(d.Name)), errorTag(d.Failed), tag("target_kind", escaped(d.TargetKind)), tag("target", escaped(d.Target)))
 		p.counter(dependencyRequests, weight(d.Weight), tags)
 		p.counter(dependencySeconds, seconds(d.Sum), tags)
 	}
@@ -107,52 +109,72 @@ func (p *points) kind(duration *loghist.Sketch, ok, failed uint64, tags []string
 }
 
 // excess makes the points of what has no key of its own, and says how many keys those are.
-func (p *points) excess(e *partial.Excess, service string, resource []ssf.Tag) {
+func (p *points) excess(e *partial.Excess) {
 	if e == nil {
 		return
 	}
 	m := &e.Sums
 	if n := m.OperationDuration.Weight(); n > 0 {
-		tags := p.tags(service, resource, "operation", other)
+		tags := p.tags(tag("operation", other))
 		p.counter(operationRequests, weight(n), tags)
 		p.counter(operationSeconds, seconds(m.OperationDuration.Sum), tags)
 		p.histogram(operationDuration, &m.OperationDuration, tags)
 	}
 	if m.Ok+m.Failed > 0 {
-		p.kind(&m.KindDuration, m.Ok, m.Failed, p.tags(service, resource, "kind", other))
+		p.kind(&m.KindDuration, m.Ok, m.Failed, p.tags(tag("kind", other)))
 	}
 	if m.DependencyWeight > 0 {
-		tags := p.tags(service, resource, "operation", other, "target_kind", other, "target", other)
+		tags := p.tags(tag("operation", other), tag("target_kind", other), tag("target", other))
 		p.counter(dependencyRequests, weight(m.DependencyWeight), tags)
 		p.counter(dependencySeconds, seconds(m.DependencySum), tags)
 	}
 	for _, f := range partial.Families() {
 		if keys := e.Keys(f); keys > 0 {
-			p.gauge(overflowKeys, float64(keys), p.tags(service, resource, "family", f.String()))
+			p.gauge(overflowKeys, float64(keys), p.tags(tag("family", f.String())))
 		}
 	}
 }
 
-// tags returns the tags of a series, sorted: those of the service, those given as keys and values, of which empty ones are left out, and those of the
-// configuration, which override them.
-func (p *points) tags(service string, resource []ssf.Tag, pairs ...string) []string {
-	tags := make([]string, 0, 2+len(resource)+len(pairs)/2+len(p.extend))
-	add := func(key, value string) {
-		if value != "" && !slices.ContainsFunc(p.extend, func(tag string) bool { return metric.TagKey(tag) == key }) {
-			tags = append(tags, key+":"+value)
+// begin goes on to a service. The tags of the configuration override its own.
+func (p *points) begin(service string, resource []ssf.Tag) {
+	p.base = append(append(p.base[:0], p.extend...), p.interval, tag("service", service))
+	for _, t := range resource {
+		if !slices.ContainsFunc(p.extend, func(tag string) bool { return metric.TagKey(tag) == t.Key }) {
+			p.base = append(p.base, tag(t.Key, t.Value))
 		}
 	}
-	add("service", service)
-	add("interval", p.interval)
-	for _, tag := range resource {
-		add(tag.Key, tag.Value)
-	}
-	for i := 0; i < len(pairs); i += 2 {
-		add(pairs[i], pairs[i+1])
-	}
-	tags = append(tags, p.extend...)
+}
+
+// tags returns the tags of a series of the service, sorted: those that all of them have and the given ones, empty ones left out.
+func (p *points) tags(own ...string) []string {
+	tags := make([]string, 0, len(p.base)+len(own))
+	tags = append(append(tags, p.base...), own...)
+	tags = slices.DeleteFunc(tags, func(tag string) bool { return tag == "" })
 	slices.Sort(tags)
 	return slices.Compact(tags)
+}
+
+// tag returns a tag, "" for one without a value.
+func tag(key, value string) string {
+	if value == "" {
+		return ""
+	}
+	return key + ":" + value
+}
+
+func errorTag(failed bool) string {
+	if failed {
+		return "error:true"
+	}
+	return "error:false"
+}
+
+// escaped returns what somebody called something, with one more "_" where it would be taken for what has no key of its own, or for one of these.
+func escaped(name string) string {
+	if len(name) >= len(other) && name[0] == '_' && strings.TrimLeft(name, "_") == other[1:] {
+		return "_" + name
+	}
+	return name
 }
 
 func (p *points) series(name string, kind metric.Kind, tags []string) *metric.Series {
@@ -165,7 +187,7 @@ func (p *points) series(name string, kind metric.Kind, tags []string) *metric.Se
 }
 
 func (p *points) counter(name string, value float64, tags []string) {
-	p.out.Counters.Push(aggregate.CounterState{Series: p.series(name, metric.Counter, tags), Value: value, Contested: isOther(tags)})
+	p.out.Counters.Push(aggregate.CounterState{Series: p.series(name, metric.Counter, tags), Value: value})
 }
 
 func (p *points) gauge(name string, value float64, tags []string) {
@@ -178,11 +200,8 @@ func (p *points) histogram(name string, m *loghist.Sketch, tags []string) {
 	m.Each(func(index uint32, count uint64) {
 		digest.Add(seconds(loghist.Value(index)), weight(count))
 	})
-	p.out.Histograms.Push(aggregate.HistogramState{Series: p.series(name, metric.Histogram, tags), Digest: digest, Contested: isOther(tags)})
+	p.out.Histograms.Push(aggregate.HistogramState{Series: p.series(name, metric.Histogram, tags), Digest: digest})
 }
-
-// isOther says whether a series could be that of a key which somebody has called as we call what has no key.
-func isOther(tags []string) bool { return slices.Contains(tags, "kind:"+other) }
 
 func weight(w uint64) float64 { return float64(w) / loghist.One }
 

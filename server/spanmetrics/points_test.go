@@ -156,20 +156,34 @@ func TestPointsOfOverflow(t *testing.T) {
 	}))
 }
 
-// Somebody may call an operation as we call what has no key.
+// Somebody may call something as we call what has no key.
 func TestOtherIsNotUsedTwice(t *testing.T) {
-	mine := requestSpan("a", "op", time.Second)
-	mine.SetTag("span.kind", other)
-	s := New(Settings{Config: testConfig(), Telemetry: telemetry.New()})
-	r := s.NewRecorder()
-	r.Add(mine, 1)
-	set, _ := r.take()
-	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
-	for c := range iv.Counters.All() {
-		if strings.HasPrefix(c.Series.Name, "span.service.") {
-			assert.True(t, c.Contested, "the points are added up where they meet")
-		}
+	call := func(service, name, target string) *ssf.SSFSpan {
+		span := requestSpan(service, name, time.Second)
+		span.Id, span.ParentId = 8, 7
+		span.SetTag("db.instance", target)
+		return span
 	}
+	request := func(service, name, kind string) *ssf.SSFSpan {
+		span := requestSpan(service, name, time.Second)
+		span.SetTag("span.kind", kind)
+		return span
+	}
+	got := pointsOf(t, func(s *Settings) { s.Config.Limits.Services, s.Config.Limits.OperationsPerService = 1, 2 },
+		request("_other", "_other", "_other"), request("_other", "__other", "__other"), request("_other", "x", "other"), call("_other", "_others", "_other"),
+		request("past the limit", "y", "server"),
+	)
+	assert.Equal(t, []string{
+		"span.dependency.requests 1 error:false,interval:1m,operation:_others,service:__other,target:__other,target_kind:db.instance",
+		"span.operation.requests 1 error:false,interval:1m,operation:___other,service:__other",
+		"span.operation.requests 1 error:false,interval:1m,operation:__other,service:__other",
+		"span.operation.requests 1 interval:1m,operation:_other,service:__other",
+		"span.operation.requests 1 interval:1m,operation:_other,service:_other",
+		"span.service.requests 1 interval:1m,kind:___other,service:__other",
+		"span.service.requests 1 interval:1m,kind:__other,service:__other",
+		"span.service.requests 1 interval:1m,kind:_other,service:_other",
+		"span.service.requests 1 interval:1m,kind:other,service:__other",
+	}, slices.DeleteFunc(got, func(line string) bool { return !strings.Contains(line, "requests") }))
 }
 
 // Each operation has the trace that took longest and, of those that failed, the one that came last.
