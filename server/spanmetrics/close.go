@@ -1,6 +1,7 @@
 package spanmetrics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/veneurd/veneur/server/spanmetrics/store"
@@ -17,11 +18,21 @@ func (s *Stage) closeEnded(now time.Time) {
 			s.ended = true
 		}
 		for _, b := range states {
-			if b.Fine == fine && !s.handed[b.Bucket] && (b.Closed || s.isOver(b.Bucket, now)) && !s.close(b, now) {
+			if b.Fine != fine || s.handed[b.Bucket] || !b.Closed && !s.isOver(b.Bucket, now) {
+				continue
+			}
+			if !b.Closed && waits(b, states) || !s.close(b, now) {
 				s.ended = true
 			}
 		}
 	}
+}
+
+// waits says whether a bucket will still get something of a fine one, which could not be read when it ended.
+func waits(b store.State, states []store.State) bool {
+	return !b.Fine && slices.ContainsFunc(states, func(f store.State) bool {
+		return f.Fine && !f.Closed && b.Start <= f.Start && f.Start < b.End()
+	})
 }
 
 // isOver says whether the time of a bucket has passed, or is so far ahead that the clock cannot have been right.
@@ -43,14 +54,24 @@ func (s *Stage) close(b store.State, now time.Time) bool {
 			s.wire = s.set.AppendTo(s.wire[:0])
 			for _, interval := range s.s.Config.Intervals {
 				if seconds := int64(interval / time.Second); seconds > b.Interval {
-					changes = append(changes, store.Change{Op: store.Merge, Bucket: store.At(seconds, b.Start, false), Partial: s.wire})
+					changes = append(changes, store.Change{Op: store.Merge, Bucket: s.unclosed(store.At(seconds, b.Start, false)), Partial: s.wire})
 				}
 			}
 		}
 		s.write(changes)
+		s.closed[b.Bucket] = true
 	}
 	s.hand(b.Bucket, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
 	return true
+}
+
+// unclosed returns a bucket or, when that takes nothing any more, the first after it that does: what came to a closed one would be deleted with it,
+// or be missing of it. That happens only when the clock was set back by more than maxBack.
+func (s *Stage) unclosed(b store.Bucket) store.Bucket {
+	for s.closed[b] {
+		b.Start += b.Interval
+	}
+	return b
 }
 
 // hand hands a bucket on, which is in s.set.
@@ -80,6 +101,7 @@ func (s *Stage) forget() {
 	for _, b := range taken {
 		s.changes = append(s.changes, store.Change{Op: store.Delete, Bucket: b})
 		delete(s.handed, b)
+		delete(s.closed, b)
 	}
 	s.write(s.changes)
 	s.stats.undelivered.Set(float64(len(s.handed)))

@@ -133,7 +133,13 @@ func (c *Config) Validate() error {
 			faults.Add(config.Join("limits", limit.key), "%d is not between 1 and %d", limit.value, maxLimit)
 		}
 	}
-	if first := slices.Min(append(c.Intervals, maxInterval)); c.CommitInterval < minCommit || c.CommitInterval > first {
+	shortest := maxInterval
+	for _, interval := range c.Intervals {
+		if validInterval(interval) { // what is wrong with the others is said
+			shortest = min(shortest, interval)
+		}
+	}
+	if c.CommitInterval < minCommit || c.CommitInterval > shortest {
 		faults.Add("commit_interval", "%s is not between %s and the shortest interval", c.CommitInterval, minCommit)
 	}
 	return faults.Err()
@@ -151,14 +157,18 @@ func (c *Config) validateIntervals(faults *config.Faults) {
 	for i, interval := range c.Intervals {
 		at := config.Index("intervals", i)
 		switch {
-		case interval < time.Second || interval > maxInterval || interval%time.Second != 0:
+		case !validInterval(interval):
 			faults.Add(at, "%s is no whole number of seconds between 1s and %s", interval, maxInterval)
 		case i > 0 && interval <= c.Intervals[i-1]:
 			faults.Add(at, "%s is not longer than the one before", interval)
-		case c.Intervals[0] > 0 && interval%c.Intervals[0] != 0:
+		case validInterval(c.Intervals[0]) && interval%c.Intervals[0] != 0:
 			faults.Add(at, "%s is no multiple of the first, %s", interval, c.Intervals[0])
 		}
 	}
+}
+
+func validInterval(d time.Duration) bool {
+	return d >= time.Second && d <= maxInterval && d%time.Second == 0
 }
 
 func (c *Config) limits() partial.Limits {

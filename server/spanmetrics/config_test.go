@@ -18,6 +18,8 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no interval", func(c *Config) { c.Intervals = nil }, "intervals: 0 are not between 1 and 8"},
 		{"less than a second", func(c *Config) { c.Intervals[0] = time.Second / 2 }, "intervals[0]: 500ms is no whole number of seconds"},
+		{"none", func(c *Config) { c.Intervals = []time.Duration{0} }, "intervals[0]: 0s is no whole number of seconds between 1s and 24h0m0s"},
+		{"negative", func(c *Config) { c.Intervals[0] = -time.Minute }, "intervals[0]: -1m0s is no whole number of seconds"},
 		{"more than a day", func(c *Config) { c.Intervals[2] = 48 * time.Hour }, "intervals[2]: 48h0m0s is no whole number of seconds between 1s and 24h0m0s"},
 		{"not ascending", func(c *Config) { c.Intervals[1] = time.Minute }, "intervals[1]: 1m0s is not longer than the one before"},
 		{"no multiple", func(c *Config) { c.Intervals[1] = 90 * time.Second }, "intervals[1]: 1m30s is no multiple of the first, 1m0s"},
@@ -31,7 +33,9 @@ func TestValidate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := DefaultConfig()
 			tt.change(&c)
-			assert.ErrorContains(t, c.Validate(), tt.want)
+			err := c.Validate()
+			require.ErrorContains(t, err, tt.want)
+			assert.NotContains(t, err.Error(), "\n", "one mistake is one fault")
 		})
 	}
 }

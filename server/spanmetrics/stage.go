@@ -60,7 +60,8 @@ type Stage struct {
 	open       store.Bucket          // where spans go
 	memoryOnly bool                  // something is that should be on disk
 	ended      bool                  // buckets may have ended that are not handed on
-	handed     map[store.Bucket]bool // handed on and not yet deleted
+	closed     map[store.Bucket]bool // closed and not yet deleted
+	handed     map[store.Bucket]bool // of these, handed on
 	set        *partial.Set          // a bucket at a time
 	changes    []store.Change
 	wire       []byte
@@ -78,7 +79,7 @@ func New(s Settings) *Stage {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	stage := &Stage{s: s, stats: newStats(s.Telemetry), handed: map[store.Bucket]bool{}, set: partial.New(s.Config.limits())}
+	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}, set: partial.New(s.Config.limits())}
 	s.Config.ResourceTags = slices.DeleteFunc(slices.Clone(s.Config.ResourceTags), func(key string) bool {
 		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })
 	})
@@ -111,6 +112,7 @@ func (s *Stage) openStore() (store.Store, error) {
 		return nil, err
 	}
 	s.s.Telemetry.Func(&descUnreadable, func() float64 { return float64(disk.Corrupt()) })
+	s.s.Telemetry.Func(&descStoreBytes, func() float64 { return float64(disk.Bytes()) })
 	return store.NewFallback(disk, s.s.Config.limits()), nil
 }
 
@@ -161,19 +163,31 @@ func (s *Stage) begin(now time.Time) {
 		s.s.Log.WithError(err).Error("the store of span metrics cannot be read")
 	}
 	for _, b := range states {
-		if b.Fine && b.Closed && b.End() > s.open.Start && b.End() <= now.Add(maxBack).Unix() {
-			s.open = store.At(s.interval(), b.End(), true)
+		if b.Closed {
+			s.closed[b.Bucket] = true
+			s.begun(b.Bucket, now)
 		}
 	}
+	s.begun(s.store.Last(), now)
+	s.open = s.unclosed(s.open)
 	s.closeEnded(now)
+}
+
+// begun goes on after a bucket that is closed, unless the clock was far ahead when it was.
+func (s *Stage) begun(b store.Bucket, now time.Time) {
+	if b.Fine && b.End() > s.open.Start && b.End() <= now.Add(maxBack).Unix() {
+		s.open = store.At(s.interval(), b.End(), true)
+	}
 }
 
 // tick commits what came, and hands on what is over.
 func (s *Stage) tick(now time.Time) {
 	s.commit()
 	if open := store.At(s.interval(), now.Unix(), true); open.Start > s.open.Start || s.open.End() > now.Add(maxBack).Unix()+s.open.Interval {
-		// A clock that was set back a little is waited for: the bucket it shows may be closed. So is not one that was far ahead.
-		s.open, s.ended = open, true
+		// A clock that was set back a little is waited for: the bucket it shows is emitted. So is not one that was far ahead.
+		if open = s.unclosed(open); open != s.open {
+			s.open, s.ended = open, true
+		}
 	}
 	if s.ended {
 		s.closeEnded(now)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
 	"github.com/veneurd/veneur/server/spanmetrics/pebblestore"
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
@@ -212,6 +213,97 @@ func TestClockIsSetBack(t *testing.T) {
 			total += got.requests
 		}
 		assert.EqualValues(t, 6+8+16, total)
+	})
+}
+
+// A clock that is set back, after all was delivered and deleted, and a restart: the bucket that the clock shows is not begun again.
+func TestClockIsSetBackOverARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute)
+		s := memory(&c)
+		var clock clock
+		now := func(s *Settings) { s.Now = clock.now }
+		r := start(t, c, keep(s), now)
+		r.requests(1)
+		time.Sleep(65 * time.Second)
+		r.stop()
+		assert.Equal(t, []string{"1m from 0s: 1"}, r.emitted())
+		clock.off.Store(int64(-30 * time.Second))
+		r = start(t, c, keep(s), now)
+		r.requests(2)
+		time.Sleep(90 * time.Second)
+		assert.Equal(t, []string{"1m from 60s: 2"}, r.emitted())
+	})
+}
+
+// A clock that is set back by hours shows a bucket that is closed and not yet delivered: what comes goes into another, for it would be deleted with
+// that one.
+func TestClockIsSetBackToABucketOnItsWay(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := testConfig(time.Minute, 2*time.Minute)
+			s := memory(&c)
+			var clock clock
+			now := func(s *Settings) { s.Now = clock.now }
+			r := start(t, c, keep(s), now)
+			r.takeNothing()
+			for i := range 2 {
+				r.requests(1 << i)
+				time.Sleep(time.Minute)
+			}
+			time.Sleep(4 * time.Hour)
+			r.requests(4)
+			time.Sleep(2 * time.Second)
+			clock.off.Store(int64(-4*time.Hour - 2*time.Minute))
+			if restart {
+				r.stop()
+				r = start(t, c, keep(s), now)
+				r.takeNothing()
+			}
+			time.Sleep(2 * time.Second)
+			r.requests(8)
+			time.Sleep(2 * time.Second)
+			r.takeAll()
+			time.Sleep(5 * time.Minute)
+			emitted := map[time.Duration]float64{}
+			for b, got := range r.added() {
+				emitted[b.Duration()] += got.requests
+			}
+			assert.EqualValues(t, 1+2+4+8, emitted[time.Minute], "%v", r.emitted())
+			assert.EqualValues(t, 1+2+4+8, emitted[2*time.Minute], "%v", r.emitted())
+		})
+	}
+}
+
+// unreadable is a disk of which nothing can be read for a while.
+type unreadable struct {
+	*store.Memory
+	fails atomic.Bool
+}
+
+func (d *unreadable) Read(b store.Bucket, into *partial.Set) error {
+	if d.fails.Load() {
+		return errors.New("input/output error")
+	}
+	return d.Memory.Read(b, into)
+}
+
+// A bucket that cannot be read when it ends is waited for by those that it goes on into.
+func TestLongBucketsWaitForWhatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 2*time.Minute)
+		disk := &unreadable{Memory: memory(&c)}
+		r := start(t, c, func() (store.Store, error) { return disk, nil }, nil)
+		r.requests(1)
+		time.Sleep(time.Minute)
+		r.requests(2)
+		disk.fails.Store(true)
+		time.Sleep(61 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 1"}, r.emitted())
+		assert.NotZero(t, r.registry.Value("span_metrics.read_errors"))
+		disk.fails.Store(false)
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, []string{"1m from 0s: 1", "1m from 60s: 2", "2m from 0s: 3"}, r.emitted())
 	})
 }
 

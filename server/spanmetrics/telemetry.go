@@ -43,6 +43,10 @@ var (
 		Name: "span_metrics.unreadable_partials", Kind: telemetry.Counter, Unit: "partials",
 		Help: "Partial aggregates on disk that could not be read and are left out of their bucket.",
 	}
+	descStoreBytes = telemetry.Desc{
+		Name: "span_metrics.store_bytes", Kind: telemetry.Gauge, Unit: "bytes",
+		Help: "How much of the disk the store took after the last commit.",
+	}
 	descInMemory = telemetry.Desc{
 		Name: "span_metrics.memory_only", Kind: telemetry.Gauge, Unit: "1",
 		Help: "1 while something is in memory only that should be on disk.",
@@ -72,7 +76,7 @@ var (
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descSpans, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descInMemory, descBuckets, descLate,
+		descSpans, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descStoreBytes, descInMemory, descBuckets, descLate,
 		descUndelivered, descOverflowKeys, descOverflowServices,
 	}
 }

@@ -11,7 +11,9 @@ const (
 	markKey = 'c' // a bucket is closed
 	dataKey = 'd' // a partial aggregate of a bucket
 
-	sequenceKey = 's' // a whole key: the number of the last commit
+	// Whole keys.
+	sequenceKey = 's' // the number of the last commit
+	lastKey     = 'l' // the mark of the fine bucket that was closed last, which may be deleted
 
 	bucketLen = 1 + 1 + 4 + 8
 	dataLen   = bucketLen + 2
@@ -32,25 +34,23 @@ func partitionKey(b store.Bucket, partition uint16) []byte {
 	return binary.BigEndian.AppendUint16(bucketKey(dataKey, b), partition)
 }
 
-// bucketOf reads a key. It says no to what is none of ours.
-func bucketOf(key []byte) (b store.Bucket, kind byte, ok bool) {
+// readKey reads a key. Its kind is 0 when it is none of ours.
+func readKey(key []byte) (b store.Bucket, partition uint16, kind byte) {
+	if len(key) == 1 && (key[0] == sequenceKey || key[0] == lastKey) {
+		return b, 0, key[0]
+	}
 	if len(key) < bucketLen {
-		return b, 0, false
+		return b, 0, 0
 	}
 	b.Fine = key[1] == 1
 	b.Interval = int64(binary.BigEndian.Uint32(key[2:]))
 	b.Start = int64(binary.BigEndian.Uint64(key[6:]))
-	ok = key[0] == markKey && len(key) == bucketLen || key[0] == dataKey && len(key) == dataLen
-	return b, key[0], ok && b.Interval > 0
-}
-
-// after returns the least key that is after all that begin with prefix.
-func after(prefix []byte) []byte {
-	end := append([]byte(nil), prefix...)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i]++; end[i] != 0 {
-			return end[:i+1]
-		}
+	switch {
+	case b.Interval == 0:
+	case key[0] == markKey && len(key) == bucketLen:
+		return b, 0, markKey
+	case key[0] == dataKey && len(key) == dataLen:
+		return b, binary.BigEndian.Uint16(key[bucketLen:]), dataKey
 	}
-	return nil
+	return store.Bucket{}, 0, 0
 }

@@ -2,10 +2,10 @@ package pebblestore
 
 import (
 	"io"
-	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/veneurd/veneur/internal/invariants"
 	"github.com/veneurd/veneur/server/spanmetrics/partial"
 )
 
@@ -14,11 +14,10 @@ const mergerName = "veneurd.spanmetrics.partial.1"
 
 // merger merges partial aggregates, in goroutines of pebble's.
 func (s *Store) merger() *pebble.Merger {
-	sets := &sync.Pool{New: func() any { return partial.New(s.settings.Limits) }}
 	return &pebble.Merger{
 		Name: mergerName,
 		Merge: func(_, value []byte) (pebble.ValueMerger, error) {
-			m := &merge{store: s, sets: sets, set: sets.Get().(*partial.Set)}
+			m := &merge{store: s, set: s.sets.Get().(*partial.Set)}
 			return m, m.MergeNewer(value)
 		},
 	}
@@ -27,8 +26,8 @@ func (s *Store) merger() *pebble.Merger {
 // merge is one value in the making. Sums do not depend on the order, so older and newer are one.
 type merge struct {
 	store *Store
-	sets  *sync.Pool
 	set   *partial.Set
+	value *[]byte
 }
 
 // MergeNewer adds an operand. One that is none is left out and counted: an error would have every later read and compaction of the key fail.
@@ -42,10 +41,23 @@ func (m *merge) MergeNewer(value []byte) error {
 // MergeOlder is MergeNewer.
 func (m *merge) MergeOlder(value []byte) error { return m.MergeNewer(value) }
 
-// Finish returns the value.
+// Finish returns the value, which is valid until the closer, m itself, is closed. The set is free from now on.
 func (m *merge) Finish(bool) ([]byte, io.Closer, error) {
-	value := m.set.AppendTo(nil)
+	m.value = m.store.values.Get().(*[]byte)
+	*m.value = m.set.AppendTo((*m.value)[:0])
 	m.set.Reset()
-	m.sets.Put(m.set)
-	return value, nil, nil
+	m.store.sets.Put(m.set)
+	m.set = nil
+	return *m.value, m, nil
+}
+
+// Close gives the value's memory back.
+func (m *merge) Close() error {
+	if m.value == nil {
+		return nil
+	}
+	invariants.Mangle(*m.value)
+	m.store.values.Put(m.value)
+	m.value = nil
+	return nil
 }

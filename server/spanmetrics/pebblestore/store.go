@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -49,11 +50,16 @@ type Settings struct {
 type Store struct {
 	settings Settings
 	lock     *pebble.Lock
-	db       *pebble.DB  // nil while nothing can be read either
-	readOnly bool        // it failed, and is open for what is there
-	sequence uint64      // of the last commit that was tried
-	broken   atomic.Bool // set from any goroutine
+	db       *pebble.DB // nil while nothing can be read either
+	readOnly bool       // it failed, and is open for what is there
+	index    index
+	last     store.Bucket // see Last
+	sequence uint64       // of the last commit that was tried
+	broken   atomic.Bool  // set from any goroutine
 	corrupt  atomic.Uint64
+	sets     sync.Pool // of *partial.Set, empty: what merges are at work with
+	values   sync.Pool // of *[]byte: what they made
+	bytes    atomic.Uint64
 }
 
 var _ store.Store = (*Store)(nil)
@@ -68,11 +74,10 @@ func Open(s Settings) (*Store, error) {
 		return nil, err
 	}
 	opened := &Store{settings: s, lock: lock}
+	opened.sets.New = func() any { return partial.New(s.Limits) }
+	opened.values.New = func() any { return new([]byte) }
 	if err := opened.open(false); err != nil {
 		return nil, errors.Join(fmt.Errorf("store_path: open %s: %w", s.Path, err), lock.Close())
-	}
-	if opened.sequence, err = opened.lastSequence(); err != nil {
-		return nil, errors.Join(fmt.Errorf("store_path: read %s: %w", s.Path, err), opened.Close())
 	}
 	return opened, nil
 }
@@ -103,19 +108,50 @@ func (s *Store) open(readOnly bool) error {
 		return err
 	}
 	s.db, s.readOnly = db, readOnly
+	if err := s.load(); err != nil {
+		err = errors.Join(err, db.Close())
+		s.db = nil
+		return err
+	}
+	s.bytes.Store(db.Metrics().DiskSpaceUsage())
 	return nil
+}
+
+// load reads what is kept in memory of the store.
+func (s *Store) load() error {
+	s.index, s.last, s.sequence = index{}, store.Bucket{}, 0
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		key := it.Key()
+		b, partition, kind := readKey(key)
+		switch kind {
+		case dataKey:
+			s.index.of(b).add(partition)
+		case markKey:
+			s.index.of(b).closed = true
+		case lastKey, sequenceKey:
+			value, err := it.ValueAndErr()
+			if err != nil {
+				return errors.Join(err, it.Close())
+			}
+			if kind == lastKey {
+				s.last, _, _ = readKey(value)
+			} else if len(value) == 8 {
+				s.sequence = binary.BigEndian.Uint64(value)
+			}
+		}
+	}
+	return errors.Join(it.Error(), it.Close())
 }
 
 // Corrupt returns how many partials could not be read, and were left out.
 func (s *Store) Corrupt() uint64 { return s.corrupt.Load() }
 
-// Bytes returns how much of the disk the store takes.
-func (s *Store) Bytes() uint64 {
-	if s.db == nil {
-		return 0
-	}
-	return s.db.Metrics().DiskSpaceUsage()
-}
+// Bytes returns how much of the disk the store took after the last commit. Any goroutine may ask.
+func (s *Store) Bytes() uint64 { return s.bytes.Load() }
 
 // Commit writes changes and waits until they are on the disk.
 func (s *Store) Commit(changes []store.Change) error {
@@ -133,24 +169,36 @@ func (s *Store) Commit(changes []store.Change) error {
 	}
 	batch := s.db.NewBatch()
 	for i := range changes {
-		if err := s.add(batch, &changes[i]); err != nil {
+		if err := s.add(batch, changes, i); err != nil {
 			return errors.Join(err, batch.Close())
 		}
 	}
 	s.sequence++
-	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, s.sequence), nil)
+	sequence := s.sequence
+	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, sequence), nil)
 	err = errors.Join(err, batch.Commit(pebble.Sync))
 	err = errors.Join(err, batch.Close())
 	if !s.broken.Load() {
+		if err == nil {
+			s.made(changes)
+		}
 		return err
 	}
 	// Whether the changes are on the disk shows when it is read again: to make them twice would be as bad as not at all.
 	if s.reopen() == nil || s.db != nil {
-		if made, err := s.lastSequence(); err == nil && made == s.sequence {
+		if s.sequence == sequence {
 			return nil
 		}
 	}
+	s.sequence = sequence
 	return ErrBroken
+}
+
+// made notes changes that are on the disk.
+func (s *Store) made(changes []store.Change) {
+	s.index.apply(changes)
+	s.last = store.LastClosed(s.last, changes)
+	s.bytes.Store(s.db.Metrics().DiskSpaceUsage())
 }
 
 // reopen opens a store that failed; if it cannot be written, then to be read, with the error.
@@ -169,37 +217,26 @@ func (s *Store) reopen() error {
 	return err
 }
 
-// lastSequence returns the number of the last commit that is on the disk, 0 when there is none.
-func (s *Store) lastSequence() (uint64, error) {
-	value, closer, err := s.db.Get([]byte{sequenceKey})
-	if errors.Is(err, pebble.ErrNotFound) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	sequence := uint64(0)
-	if len(value) == 8 {
-		sequence = binary.BigEndian.Uint64(value)
-	}
-	return sequence, closer.Close()
-}
-
-func (s *Store) add(batch *pebble.Batch, c *store.Change) error {
+// add adds one of the changes of a commit to its batch.
+func (s *Store) add(batch *pebble.Batch, changes []store.Change, i int) error {
+	c := &changes[i]
 	switch c.Op {
 	case store.Merge:
 		return batch.Merge(partitionKey(c.Bucket, c.Partition), c.Partial, nil)
 	case store.Close:
+		if c.Bucket.Fine {
+			if err := batch.Set([]byte{lastKey}, bucketKey(markKey, c.Bucket), nil); err != nil {
+				return err
+			}
+		}
 		return batch.Set(bucketKey(markKey, c.Bucket), nil, nil)
 	}
-	for _, kind := range []byte{markKey, dataKey} {
-		if err := s.each(bucketKey(kind, c.Bucket), func(key []byte, _ func() ([]byte, error)) error {
-			return batch.Delete(key, nil)
-		}); err != nil {
+	for _, partition := range s.index.partitions(c.Bucket, changes[:i]) {
+		if err := batch.Delete(partitionKey(c.Bucket, partition), nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	return batch.Delete(bucketKey(markKey, c.Bucket), nil)
 }
 
 // writable says why nothing may be written now, if so. A directory that is gone, or another than was opened, is not written to: pebble would go on
@@ -216,47 +253,35 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// each calls f with every key that begins with prefix, and a way to its value; both are lent.
-func (s *Store) each(prefix []byte, f func(key []byte, value func() ([]byte, error)) error) error {
-	if s.db == nil {
-		return ErrBroken
-	}
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
-	if err != nil {
-		return err
-	}
-	for ok := it.First(); ok; ok = it.Next() {
-		if err := f(it.Key(), it.ValueAndErr); err != nil {
-			return errors.Join(err, it.Close())
-		}
-	}
-	return errors.Join(it.Error(), it.Close())
-}
-
 // Buckets lists the buckets there are.
 func (s *Store) Buckets() ([]store.State, error) {
-	closed := map[store.Bucket]bool{}
-	err := s.each(nil, func(key []byte, _ func() ([]byte, error)) error {
-		if b, kind, ok := bucketOf(key); ok {
-			closed[b] = closed[b] || kind == markKey
-		}
-		return nil
-	})
-	return store.Sorted(closed), err
+	if s.db == nil {
+		return nil, ErrBroken
+	}
+	return s.index.states(), nil
 }
+
+// Last returns the fine bucket that was closed last, be it deleted or not; that of length 0 when there was none.
+func (s *Store) Last() store.Bucket { return s.last }
 
 // Read merges what a bucket holds into a set.
 func (s *Store) Read(b store.Bucket, into *partial.Set) error {
-	return s.each(bucketKey(dataKey, b), func(_ []byte, value func() ([]byte, error)) error {
-		wire, err := value()
+	if s.db == nil {
+		return ErrBroken
+	}
+	for _, partition := range s.index.partitions(b, nil) {
+		wire, closer, err := s.db.Get(partitionKey(b, partition))
 		if err != nil {
-			return err
+			return fmt.Errorf("pebblestore: read: %w", err)
 		}
 		if into.Merge(wire) != nil {
 			s.corrupt.Add(1)
 		}
-		return nil
-	})
+		if err := closer.Close(); err != nil {
+			return fmt.Errorf("pebblestore: read: %w", err)
+		}
+	}
+	return nil
 }
 
 // Close closes the store.

@@ -98,6 +98,7 @@ func TestStore(t *testing.T) {
 	assert.Equal(t, []string{"120+60 fine true closed false: 1"}, contents(t, s))
 	assert.Zero(t, s.Corrupt())
 	assert.NotZero(t, s.Bytes())
+	assert.Equal(t, first, s.Last(), "it is deleted")
 	require.NoError(t, s.Close())
 }
 
@@ -215,6 +216,32 @@ func TestNearlyFullDiskIsLeftAlone(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// What came and went while there was no room is written in one commit with its end, and is not there afterwards.
+func TestBucketEndsWhileTheDiskIsFull(t *testing.T) {
+	d := &disk{FS: vfs.NewMem()}
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1, Log: quiet()})
+	require.NoError(t, err)
+	f := store.NewFallback(s, limits)
+	d.room.Store(1)
+	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partition: 1, Partial: requests("x", 1)}}))
+	d.room.Store(0)
+	require.ErrorIs(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}, {Bucket: second, Partial: requests("x", 1)}}), ErrFull)
+	require.ErrorIs(t, f.Commit([]store.Change{{Op: store.Close, Bucket: first}}), ErrFull)
+	assert.Equal(t, []string{"60+60 fine true closed true: 11", "120+60 fine true closed false: 1"}, contents(t, f))
+	assert.Equal(t, first, f.Last())
+	d.room.Store(1)
+	require.NoError(t, f.Commit([]store.Change{{Op: store.Delete, Bucket: first}}))
+	for range 2 {
+		assert.Equal(t, []string{"120+60 fine true closed false: 1"}, contents(t, f))
+		assert.Equal(t, first, f.Last())
+		require.NoError(t, f.Close())
+		s, err = Open(Settings{Path: "/store", Limits: limits, FS: d, Log: quiet()})
+		require.NoError(t, err)
+		f = store.NewFallback(s, limits)
+	}
+	require.NoError(t, f.Close())
+}
+
 // A disk that gets full while pebble writes breaks the store, and not the process; it is opened again when there is room.
 func TestFullDiskUnderWay(t *testing.T) {
 	full := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -261,20 +288,20 @@ func TestChangesAreMadeOnce(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	for _, b := range []store.Bucket{first, second, long} {
-		got, kind, ok := bucketOf(partitionKey(b, 3))
-		assert.True(t, ok)
+		got, partition, kind := readKey(partitionKey(b, 3))
 		assert.Equal(t, b, got)
+		assert.EqualValues(t, 3, partition)
 		assert.EqualValues(t, dataKey, kind)
-		got, kind, ok = bucketOf(bucketKey(markKey, b))
-		assert.True(t, ok)
+		got, _, kind = readKey(bucketKey(markKey, b))
 		assert.Equal(t, b, got)
 		assert.EqualValues(t, markKey, kind)
 	}
-	for _, key := range []string{"", "d", "x" + string(bucketKey(markKey, first)[1:]), string(bucketKey(dataKey, first))} {
-		_, _, ok := bucketOf([]byte(key))
-		assert.False(t, ok, "%x", key)
+	for _, key := range []string{"", "d", "x" + string(bucketKey(markKey, first)[1:]), string(bucketKey(dataKey, first)), string(bucketKey(markKey, store.Bucket{}))} {
+		_, _, kind := readKey([]byte(key))
+		assert.Zero(t, kind, "%x", key)
 	}
-	assert.Equal(t, []byte{1, 3}, after([]byte{1, 2}))
-	assert.Equal(t, []byte{2}, after([]byte{1, 0xff}))
-	assert.Nil(t, after([]byte{0xff}))
+	for _, key := range []byte{sequenceKey, lastKey} {
+		_, _, kind := readKey([]byte{key})
+		assert.Equal(t, key, kind)
+	}
 }

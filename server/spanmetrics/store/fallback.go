@@ -84,6 +84,14 @@ func (f *Fallback) Buckets() ([]State, error) {
 	return states, err
 }
 
+// Last returns the fine bucket that was closed last, as far as the disk knows or memory does.
+func (f *Fallback) Last() Bucket {
+	if last := f.waiting.Last(); last.Interval > 0 {
+		return last
+	}
+	return f.disk.Last()
+}
+
 // Read merges what a bucket holds on disk and in memory into a set. When the disk cannot be read it is what is in memory, with the error.
 func (f *Fallback) Read(b Bucket, into *partial.Set) error {
 	var err error

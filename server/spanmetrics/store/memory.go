@@ -11,6 +11,7 @@ import (
 type Memory struct {
 	limits  partial.Limits
 	buckets map[Bucket]*held
+	last    Bucket
 	wire    []byte
 }
 
@@ -26,6 +27,7 @@ func NewMemory(l partial.Limits) *Memory {
 
 // Commit makes changes. The error is that of a partial which is none; what came before it was merged.
 func (m *Memory) Commit(changes []Change) error {
+	m.last = LastClosed(m.last, changes)
 	for i := range changes {
 		c := &changes[i]
 		if c.Op == Delete {
@@ -59,6 +61,9 @@ func (m *Memory) Buckets() ([]State, error) {
 	}
 	return states, nil
 }
+
+// Last returns the fine bucket that was closed last.
+func (m *Memory) Last() Bucket { return m.last }
 
 // Read merges what a bucket holds into a set.
 func (m *Memory) Read(b Bucket, into *partial.Set) error {

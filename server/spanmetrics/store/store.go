@@ -28,8 +28,20 @@ type Store interface {
 	Commit(changes []Change) error
 	// Buckets lists the buckets there are, in the order of Bucket.Compare.
 	Buckets() ([]State, error)
+	// Last returns the fine bucket that was closed last, be it deleted or not; one of no length when there was none.
+	Last() Bucket
 	// Read merges what a bucket holds into a set.
 	Read(b Bucket, into *partial.Set) error
 	// Close lets go of what the store holds open. What was committed stays.
 	Close() error
+}
+
+// LastClosed returns what Last is after changes.
+func LastClosed(last Bucket, changes []Change) Bucket {
+	for i := range changes {
+		if c := &changes[i]; c.Op == Close && c.Bucket.Fine {
+			last = c.Bucket
+		}
+	}
+	return last
 }
