@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
 
@@ -11,6 +12,9 @@ import (
 // read is tried again at the next tick.
 func (s *Stage) closeEnded(now time.Time) {
 	s.ended = false
+	// Once an interval its memory is made anew: kept, it would be as much for all of the time as a lane takes.
+	s.set = partial.New(s.s.Config.limits())
+	defer func() { s.set = nil }()
 	for _, fine := range []bool{true, false} {
 		states, err := s.store.Buckets()
 		if err != nil {
@@ -111,6 +115,7 @@ func (s *Stage) forget() {
 func (s *Stage) end(now time.Time) {
 	if _, memory := s.store.(*store.Memory); memory && s.s.EmitOpen {
 		states, _ := s.store.Buckets() // that of memory has no errors
+		s.set = partial.New(s.s.Config.limits())
 		for _, fine := range []bool{true, false} {
 			for _, b := range states {
 				if b.Fine == fine && !s.handed[b.Bucket] {

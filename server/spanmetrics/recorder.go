@@ -25,6 +25,16 @@ type counts struct {
 	reversed, cut, clamped, withoutRate uint64
 }
 
+func (c *counts) add(o *counts) {
+	for family, n := range o.spans {
+		c.spans[family] += n
+	}
+	c.reversed += o.reversed
+	c.cut += o.cut
+	c.clamped += o.clamped
+	c.withoutRate += o.withoutRate
+}
+
 func newRecorder(d derive.Dimensions, l partial.Limits) *Recorder {
 	return &Recorder{classifier: derive.NewClassifier(d), active: partial.New(l), idle: partial.New(l)}
 }

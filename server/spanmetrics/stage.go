@@ -62,7 +62,7 @@ type Stage struct {
 	ended      bool                  // buckets may have ended that are not handed on
 	closed     map[store.Bucket]bool // closed and not yet deleted
 	handed     map[store.Bucket]bool // of these, handed on
-	set        *partial.Set          // a bucket at a time
+	set        *partial.Set          // a bucket at a time, while buckets are closed
 	changes    []store.Change
 	wire       []byte
 
@@ -79,7 +79,7 @@ func New(s Settings) *Stage {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}, set: partial.New(s.Config.limits())}
+	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}}
 	s.Config.ResourceTags = slices.DeleteFunc(slices.Clone(s.Config.ResourceTags), func(key string) bool {
 		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })
 	})
@@ -199,9 +199,10 @@ func (s *Stage) tick(now time.Time) {
 func (s *Stage) commit() {
 	s.changes, s.wire = s.changes[:0], s.wire[:0]
 	var ends []int
+	var counted counts
 	for i, r := range s.recorders {
 		set, c := r.take()
-		s.stats.add(&c)
+		counted.add(&c)
 		if !set.Empty() {
 			s.wire = set.AppendTo(s.wire)
 			ends = append(ends, len(s.wire))
@@ -217,6 +218,7 @@ func (s *Stage) commit() {
 	if len(s.changes) > 0 || s.waiting() {
 		s.write(s.changes)
 	}
+	s.stats.add(&counted) // not before: who reads it may rely on what it says
 	s.stats.commits.Inc()
 	if cap(s.wire) > maxKept {
 		s.wire = nil

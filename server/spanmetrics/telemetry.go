@@ -9,7 +9,7 @@ import (
 var (
 	descSpans = telemetry.Desc{
 		Name: "span_metrics.spans", Kind: telemetry.Counter, Unit: "spans", Tags: []string{"family"},
-		Help: "Spans counted: as a request, as a dependency, or as neither, which only shows that the service is alive.",
+		Help: "Spans counted and committed, so that a crash does not lose them: as a request, as a dependency, or as neither, which only shows that the service is alive.",
 	}
 	descReversed = telemetry.Desc{
 		Name: "span_metrics.reversed_spans", Kind: telemetry.Counter, Unit: "spans",

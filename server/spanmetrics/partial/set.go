@@ -150,9 +150,9 @@ func (s *Set) Count(f Family) int { return s.counts[f] }
 // idleEntries is how many keys may be kept that are not in use.
 const idleEntries = 1024
 
-// Reset empties the set. Its keys and arrays stay for what comes next, unless most of them were not in use.
+// Reset empties the set. Its keys and arrays stay for what comes next, unless a third of them was not in use.
 func (s *Set) Reset() {
-	if len(s.entries) > 2*s.used+idleEntries {
+	if len(s.entries) > s.used+s.used/2+idleEntries {
 		*s = Set{limits: s.limits, index: map[string]int32{}, present: 1, service: s.service, key: s.key, whole: s.whole}
 		return
 	}
