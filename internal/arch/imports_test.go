@@ -39,7 +39,7 @@ var layers = []struct {
 }
 
 // kits are packages for tests, which only tests and each other import.
-const kits = "server/servertest sinks/sinktest/... ssf/ssftest trace/tracetest"
+const kits = "internal/leaktest server/servertest sinks/sinktest/... ssf/ssftest trace/tracetest"
 
 // libraries says where the packages of others may be imported. What is not listed may be imported anywhere.
 var libraries = []struct {
