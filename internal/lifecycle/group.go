@@ -43,9 +43,10 @@ func New(log Logger) *Group {
 	return &Group{log: log}
 }
 
-// Stage adds a stage. It is started after and stopped before those already added. When it is stopped its Runners have grace to end;
-// what has not ended by then is left behind, which Run returns as a LeftBehindError, and the stages before it are stopped all the same. The process should
-// end soon after Run, as nothing else ends what was left. A grace under a tenth of a second counts as that.
+// Stage adds a stage. It is started after and stopped before those already added. When it is stopped its Runners have grace to end, and what
+// the stages that were stopped before it have left of theirs, so that a stop takes no longer than all of it together; what has not ended by
+// then is left behind, which Run returns as a LeftBehindError, and the stages before it are stopped all the same. The process should end
+// soon after Run, as nothing else ends what was left. A grace under a tenth of a second counts as that.
 func (g *Group) Stage(name string, grace time.Duration, rs ...Runner) {
 	g.stages = append(g.stages, &stage{name: name, grace: max(grace, minGrace), runners: rs, running: map[int]bool{}})
 }
@@ -81,8 +82,13 @@ func (g *Group) Run(ctx context.Context) error {
 	for _, f := range g.onStopping {
 		f()
 	}
+	until := time.Now()
 	for i := len(g.stages) - 1; i >= 0; i-- {
-		first = g.stop(g.stages[i], results, first)
+		if now := time.Now(); now.After(until) {
+			until = now
+		}
+		until = until.Add(g.stages[i].grace)
+		first = g.stop(g.stages[i], until, results, first)
 	}
 	return first
 }
@@ -123,24 +129,38 @@ func run(ctx context.Context, stage string, r Runner) error {
 }
 
 // stop ends one stage and returns the first failure so far.
-func (g *Group) stop(s *stage, results <-chan result, first error) error {
+func (g *Group) stop(s *stage, until time.Time, results <-chan result, first error) error {
 	s.cancel()
-	grace := time.NewTimer(s.grace)
+	most := time.Until(until)
+	grace := time.NewTimer(most)
 	defer grace.Stop()
 	for len(s.running) > 0 {
 		select {
 		case r := <-results:
 			first = g.ended(first, r)
 		case <-grace.C:
-			for i, r := range s.runners {
-				if s.running[i] {
-					first = g.fail(first, &LeftBehindError{Stage: s.name, Runner: nameOf(r), Grace: s.grace})
-				}
-			}
-			return first
+			return g.leave(s, most.Round(time.Millisecond), results, first)
 		}
 	}
 	return first
+}
+
+// leave gives up the Runners of a stage that have not ended by now, and returns the first failure so far.
+func (g *Group) leave(s *stage, grace time.Duration, results <-chan result, first error) error {
+	for {
+		select {
+		case r := <-results: // it ended while nobody looked
+			first = g.ended(first, r)
+			continue
+		default:
+		}
+		for i, r := range s.runners {
+			if s.running[i] {
+				first = g.fail(first, &LeftBehindError{Stage: s.name, Runner: nameOf(r), Grace: grace})
+			}
+		}
+		return first
+	}
 }
 
 // ended notes one result, of whatever stage, and returns the first failure so far.

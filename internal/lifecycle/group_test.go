@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/internal/lifecycle"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // history is what happened, in order; it is also the group's log.
 type history struct {
@@ -126,6 +126,44 @@ func TestGraceExceededIsAFailureAndTheRestStops(t *testing.T) {
 
 		close(release) // what was left behind can still end: nothing waits for its result
 	})
+}
+
+func TestWhatOneStageLeavesOfItsGraceIsTheNextOnes(t *testing.T) {
+	for _, tt := range []struct {
+		name                   string
+		listener, flush, sinks time.Duration // that they take
+		err                    string
+		took                   time.Duration
+	}{
+		{name: "all in time", listener: time.Second / 2, flush: time.Second, sinks: time.Second, took: 2500 * time.Millisecond},
+		{name: "the last takes what is left", sinks: 5900 * time.Millisecond, took: 5900 * time.Millisecond},
+		{name: "the last takes more", sinks: 7 * time.Second, err: "sinks: sink did not end within 6s and is left behind", took: 6 * time.Second},
+		{
+			name: "the first leaves nothing", listener: 7 * time.Second, flush: time.Second, sinks: 4 * time.Second, took: 6 * time.Second,
+			err: "listeners: listener did not end within 1s and is left behind",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &history{}
+				g := lifecycle.New(h)
+				g.Stage("sinks", 3*time.Second, &part{history: h, name: "sink", end: tookFor(tt.sinks)})
+				g.Stage("flush", 2*time.Second, &part{history: h, name: "flusher", end: tookFor(tt.flush)})
+				g.Stage("listeners", time.Second, &part{history: h, name: "listener", end: tookFor(tt.listener)})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				begin := time.Now()
+				err := g.Run(ctx)
+				if tt.err == "" {
+					require.NoError(t, err)
+				} else {
+					require.EqualError(t, err, tt.err)
+				}
+				require.Equal(t, time.Minute+tt.took, time.Since(begin))
+				time.Sleep(time.Minute) // what was left behind ends
+			})
+		})
+	}
 }
 
 func TestFailingRunnerStopsTheGroup(t *testing.T) {
