@@ -20,7 +20,8 @@ const (
 	// equal size ends them in the middle of a line.
 	messageTime = 30 * time.Second
 
-	// drainTime is how long, at a stop, what has been sent already is read.
+	// drainTime is how long, at a stop, what has been sent already is read, from when a reader knows of the stop: on a busy machine that may be
+	// much later.
 	drainTime = 100 * time.Millisecond
 )
 
@@ -43,6 +44,7 @@ type connection struct {
 	stopping *atomic.Bool  // of the listener
 	deadline time.Time     // when the read deadline was last set
 	wait     time.Duration // and to how long from then
+	end      time.Time     // of reading, once it knows that it is to stop
 
 	buf   []byte    // what was read and is not done with
 	began time.Time // when the first byte of it came
@@ -67,8 +69,13 @@ func (c *connection) serve() error {
 				err = c.resize(n == len(free), received)
 			}
 		}
-		if isTimeout(err) && !c.stopping.Load() && c.wait != c.idle {
-			err = c.quiet()
+		if isTimeout(err) {
+			switch stopping := c.stopping.Load(); {
+			case stopping && c.drain():
+				continue
+			case !stopping && c.wait != c.idle:
+				err = c.quiet()
+			}
 		}
 		if err != nil {
 			c.in.begin(c.src, received)
@@ -177,7 +184,17 @@ func (c *connection) setDeadline() {
 	}
 }
 
-// stop gives the connection a last, short deadline. It may be called from any goroutine.
-func (c *connection) stop() { _ = c.conn.SetReadDeadline(time.Now().Add(drainTime)) }
+// stop ends a read that waits, so that the connection learns of the stop. It may be called from any goroutine.
+func (c *connection) stop() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+// drain is called when a read was given up at a stop, and says whether there is time for another.
+func (c *connection) drain() bool {
+	now := time.Now()
+	if c.end.IsZero() {
+		c.end = now.Add(drainTime)
+	}
+	_ = c.conn.SetReadDeadline(c.end)
+	return now.Before(c.end)
+}
 
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

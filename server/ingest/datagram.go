@@ -135,7 +135,7 @@ func (d *datagrams) read(ctx context.Context, s *socket, in *intake) error {
 
 // drain reads what the kernel has queued by now.
 func (d *datagrams) drain(s *socket, in *intake) {
-	for end := time.Now().Add(drainTime); time.Now().Before(end); {
+	for end, look := time.Now().Add(drainTime), true; look; look = time.Now().Before(end) {
 		packets, err := s.pending()
 		if err != nil || len(packets) == 0 {
 			return

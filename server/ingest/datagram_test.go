@@ -207,13 +207,13 @@ func TestB151SecondDaemonOnTheSameAddress(t *testing.T) {
 		require.EqualError(t, d.Start(context.Background()), "listen on "+tt.address+": bind: address already in use")
 	}
 	const sent = 1000
-	for range 10 {
+	for n := range 10 {
 		conn := first.dial(0)
 		for range sent / 10 {
 			write(t, conn, "a:1|c")
 		}
+		first.wait(sent/10*float64(n+1), "ingest.samples") // more might be more than the kernel keeps
 	}
-	first.wait(sent, "ingest.samples")
 	first.stop()
 	again := build(t, c)
 	again.in.datagrams[0].address = address

@@ -27,7 +27,6 @@ func TestGateForgetsNoDatagram(t *testing.T) {
 		s.gate.pause = pause
 		sender, err := net.Dial("udp4", s.conn.LocalAddr().String())
 		require.NoError(t, err)
-		require.NoError(t, s.conn.SetReadDeadline(time.Now().Add(patience)))
 		const rounds = 2000
 		read := make(chan int, 1)
 		go func() {
@@ -47,6 +46,7 @@ func TestGateForgetsNoDatagram(t *testing.T) {
 			}
 		}()
 		for got := 0; got < rounds; {
+			require.NoError(t, s.conn.SetReadDeadline(time.Now().Add(patience)))
 			packets, err := s.receive()
 			require.NoError(t, err, "after %d", got)
 			got += len(packets)

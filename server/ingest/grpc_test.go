@@ -219,14 +219,12 @@ func TestGRPCSilentClientsDoNotHoldUpAStop(t *testing.T) {
 			if secure {
 				a.serve(&c, false)
 			}
-			r := start(t, c)
+			r := start(t, c, func(b *binding) { b.handshakeTime = time.Hour })
 			for range 3 {
 				r.dial(0)
 			}
 			r.wait(3, "ingest.connections_accepted")
-			begin := time.Now()
 			r.stop()
-			require.Less(t, time.Since(begin), handshakeTime/2)
 		})
 	}
 }
@@ -288,7 +286,7 @@ func TestGRPCOverTLS(t *testing.T) {
 	for _, mutual := range []bool{false, true} {
 		c := grpcAt("127.0.0.1:0")
 		a.serve(&c, mutual)
-		r := start(t, c, func(b *binding) { b.handshakeTime = 500 * time.Millisecond })
+		r := start(t, c, func(b *binding) { b.handshakeTime = 2 * time.Second })
 		require.NoError(t, call(t, r.client(0, credentials.NewTLS(a.client(mutual))), sendPacket, packetMessage("a:1|c"), patient))
 		require.Error(t, call(t, r.client(0, credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})), sendPacket, ""))
 		if mutual {

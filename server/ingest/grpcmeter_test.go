@@ -80,6 +80,23 @@ func (c *rawClient) next(kind http2.FrameType, stream uint32) (http2.Frame, erro
 	}
 }
 
+// answer waits until a call is answered, or taken back by the server.
+func (c *rawClient) answer(stream uint32) error {
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	for {
+		f, err := c.framer.ReadFrame()
+		if err != nil {
+			return err
+		}
+		h := f.Header()
+		if h.StreamID == stream && (h.Type == http2.FrameRSTStream || h.Flags.Has(http2.FlagDataEndStream)) {
+			return nil
+		}
+	}
+}
+
 // window waits until the server wants all of the message whose prefix it has been sent.
 func (c *rawClient) window(stream uint32, size int) error {
 	for open := callWindow; open < size; {
@@ -119,7 +136,7 @@ func TestCallsOfAllConnectionsAreBounded(t *testing.T) {
 					return conn
 				}
 			}
-			r := start(t, c)
+			r := start(t, c, func(b *binding) { b.messageTime = time.Hour })
 			quiet := r.client(0, transport)
 			require.NoError(t, call(t, quiet, sendPacket, packetMessage("a:1|c")))
 			before := heap()
@@ -141,7 +158,9 @@ func TestCallsOfAllConnectionsAreBounded(t *testing.T) {
 			grown := heap() - before
 			t.Logf("%d KiB held, %v KiB of the budget", grown>>10, r.reg.Value("ingest.stream_buffer_bytes")/1024)
 			require.Less(t, grown, int64(2*limit))
-			require.Equal(t, r.reg.Value("ingest.connections_closed", "reason:memory"), r.reg.Value("ingest.refused", "protocol:grpc", "reason:memory"))
+			eventually(t, func() bool { // the two are not counted at once
+				return r.reg.Value("ingest.connections_closed", "reason:memory") == r.reg.Value("ingest.refused", "protocol:grpc", "reason:memory")
+			}, "closed and not refused")
 			require.NoError(t, call(t, quiet, sendPacket, packetMessage("a:1|c")))
 			require.NoError(t, call(t, r.client(0, transport), sendPacket, packetMessage("a:1|c")))
 			r.stop()
@@ -163,14 +182,18 @@ func TestCallsMayNotTakeLong(t *testing.T) {
 	_, err = client.next(http2.FrameRSTStream, stream)
 	require.NoError(t, err)
 	r.wait(1, "ingest.refused", "protocol:grpc", "reason:slow")
-	stream, err = client.open(sendSpan)
-	require.NoError(t, err)
 	message := packetOf(traceSpan(1))
-	require.NoError(t, client.framer.WriteData(stream, true, append(prefix(len(message)), message...)))
-	r.wait(1, "ingest.spans")
+	slow := 0.0
+	for r.reg.Value("ingest.spans") == 0 { // on a busy machine a whole one may be slow, too
+		slow++
+		stream, err = client.open(sendSpan)
+		require.NoError(t, err)
+		require.NoError(t, client.framer.WriteData(stream, true, append(prefix(len(message)), message...)))
+		require.NoError(t, client.answer(stream))
+	}
 	r.requireValue(1, "ingest.connections")
 	r.stop()
-	r.requireValue(1, "ingest.refused")
+	r.requireValue(slow, "ingest.refused")
 }
 
 // Headers are bounded, and a call with too many of them harms no other.

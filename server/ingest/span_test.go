@@ -291,5 +291,5 @@ func TestHugeFrameIsTakenAndItsBufferLetGo(t *testing.T) {
 	r.spans.mu.Unlock()
 	write(t, conn, frame(packetOf(traceSpan(2))))
 	r.wait(2, "ingest.spans")
-	require.Less(t, heap()-before, int64(4<<20))
+	eventually(t, func() bool { return heap()-before < 4<<20 }, "the buffer stays") // it is let go before the next read
 }
