@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/blackhole"
 	"github.com/veneurd/veneur/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestContract(t *testing.T) {
 	sinktest.Run(t, sinktest.Case{

@@ -3,12 +3,11 @@ package debug
 import (
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/sinks/sinktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestContract(t *testing.T) {
 	for _, color := range []string{colorNever, colorAlways} {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/sinks/delivery"
 	"github.com/veneurd/veneur/sinks/sinktest"
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // child offers interval after interval for ever, and says after each how many items are on disk.

@@ -231,7 +231,7 @@ func TestOfferSpanAfterTheEndOfAnOpenParcel(t *testing.T) {
 		default:
 			return false
 		}
-	}, 10*time.Second, time.Millisecond, "the dead parcel keeps its spans")
+	}, time.Minute, time.Millisecond, "the dead parcel keeps its spans")
 	for i := range 3 {
 		r.OfferSpan(span(10 + i))
 		r.settled(delivery.Ledger{Expired: uint64(3 + i)})

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/veneurd/veneur/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	if job := os.Getenv(childJob); job != "" {
 		os.Exit(child(job))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // born is when the records of tests came in: record i a second after record i-1.

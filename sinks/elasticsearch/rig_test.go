@@ -80,7 +80,7 @@ func (r *rig) sendPoints(points ...metric.Point) error {
 }
 
 func (r *rig) context() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	r.t.Cleanup(cancel)
 	return ctx
 }
@@ -97,7 +97,7 @@ func (r *rig) deliver(change func(*delivery.SpanConfig), spans ...*ssf.SSFSpan) 
 	}
 	require.NoError(r.t, c.Validate())
 	d := delivery.NewSpans(r.spanSink(), c, delivery.Settings{
-		Name: "es", Interval: 10 * time.Second, Log: r.logger, Telemetry: r.registry, DrainTimeout: 10 * time.Second,
+		Name: "es", Interval: 10 * time.Second, Log: r.logger, Telemetry: r.registry, DrainTimeout: 20 * time.Second,
 	})
 	for _, s := range spans {
 		d.OfferSpan(s)

@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/sinks/httpsend"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// patience is for how long an answer is waited for that comes at once, on a machine that does much else.
+const patience = time.Minute
 
 // rig is a client with what surrounds it.
 type rig struct {
@@ -41,7 +44,7 @@ func newRig(t *testing.T, change func(*httpsend.Config), urls ...string) *rig {
 
 // post sends body to /in.
 func (r *rig) post(body string) (httpsend.Response, error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	return r.Do(ctx, httpsend.Request{Method: http.MethodPost, Path: "/in", ContentType: "text/plain", Body: []byte(body)})
 }

@@ -118,7 +118,7 @@ func TestDeviceThatIsFull(t *testing.T) {
 	c := delivery.DefaultConfig()
 	c.RetryAttempts, c.RetryInitial, c.RetryMax = 3, time.Millisecond, time.Millisecond
 	log, _ := logtest.NewNullLogger()
-	d := delivery.New(k, c, delivery.Settings{Name: "full", Interval: 10 * time.Second, Log: log, Telemetry: telemetry.New(), DrainTimeout: 10 * time.Second})
+	d := delivery.New(k, c, delivery.Settings{Name: "full", Interval: 10 * time.Second, Log: log, Telemetry: telemetry.New(), DrainTimeout: 20 * time.Second})
 	require.NoError(t, d.Start(t.Context()))
 	d.Offer(numberedPoints(1, 7))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -133,7 +133,7 @@ const limitedDir = "LOCALFILE_TEST_LIMITED_DIR"
 func TestDiskThatIsFull(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(within(t, 30*time.Second), exe)
+	cmd := exec.CommandContext(within(t, 2*time.Minute), exe)
 	cmd.Env = append(os.Environ(), limitedDir+"="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

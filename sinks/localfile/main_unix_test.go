@@ -6,12 +6,12 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/veneurd/veneur/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(limitedDir); dir != "" {
 		os.Exit(fillUp(dir))
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }

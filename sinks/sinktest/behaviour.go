@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
@@ -74,7 +75,7 @@ func (c *Case) checkLife(t testing.TB, sub *subject, said *Buffer) {
 	if second.fake != nil {
 		second.fake.close()
 	}
-	goleak.VerifyNone(t, before)
+	leaktest.VerifyNone(t, before)
 }
 
 // checkEndedContext: a Send whose time is up returns at once.

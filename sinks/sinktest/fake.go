@@ -170,7 +170,7 @@ func retryOn(wait time.Duration) respond {
 
 // slowly answers well, but for a while not at all.
 func slowly(w http.ResponseWriter, r *http.Request, f *fake) {
-	timer := time.NewTimer(timeout / 2)
+	timer := time.NewTimer(250 * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -133,8 +133,8 @@ func (r *Recorder) Spans() []*ssf.SSFSpan {
 	return spans
 }
 
-// patience is for how long the kit waits for something that should happen at once.
-const patience = 10 * time.Second
+// patience is for how long the kit waits for something that should happen at once, on a machine that does much else.
+const patience = time.Minute
 
 // askEvery is how often the kit asks when there was no attempt: what the last one changes is settled after it has returned.
 const askEvery = 10 * time.Millisecond

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,7 +100,7 @@ func TestKitFindsASinkThatIsLate(t *testing.T) {
 	c := postCase(t, "")
 	r := &recordingTB{TB: t}
 	sub := c.newSubject(r, signals[0], &Buffer{})
-	sub.tap.attempts = []tapped{{overdue: 2 * time.Second}}
+	sub.tap.attempts = []tapped{{overdue: 2 * overdue}}
 	sub.deliver(r, 1)
 	assert.Contains(t, r.failed.String(), "attempt 0 returned too long after its deadline")
 }

@@ -19,7 +19,8 @@ type subject struct {
 	tap    *tap
 
 	settings delivery.Settings
-	items    int // of a chunk
+	items    int           // of a chunk
+	timeout  time.Duration // of an attempt; 0 is patience
 	d        deliverer
 }
 
@@ -36,8 +37,8 @@ func (c *Case) subjectIn(t testing.TB, env *Env, s *signal) *subject {
 	require.NoError(t, err, "building the sink")
 	env.Sink = sink
 	sub := &subject{Env: env, signal: s, sender: sender, tap: &tap{sink: sink}, settings: delivery.Settings{
-		Name: settings.Name, Interval: settings.Interval, Log: settings.Log, Telemetry: settings.Telemetry,
-		DrainTimeout: patience,
+		Name: settings.Name, Interval: patience, Log: settings.Log, Telemetry: settings.Telemetry,
+		DrainTimeout: drainTime,
 	}}
 	sub.chunksOf(chunkItems)
 	return sub
@@ -48,7 +49,10 @@ func (sub *subject) chunksOf(n int) {
 	// For backends on this machine that fail on purpose.
 	c := delivery.DefaultConfig().Common
 	c.ChunkItems = n
-	c.Timeout = timeout
+	c.Timeout = patience
+	if sub.timeout > 0 {
+		c.Timeout = sub.timeout
+	}
 	c.RetryInitial = time.Millisecond
 	c.RetryMax = 10 * time.Millisecond
 	c.RetryAttempts = 5
@@ -56,8 +60,8 @@ func (sub *subject) chunksOf(n int) {
 	sub.d = sub.sender.deliver(c, sub.settings, sub.tap)
 }
 
-// timeout is that of an attempt under check.
-const timeout = 500 * time.Millisecond
+// drainTime is for how long a delivery that is told to stop tries: less than the pause after a fault of the configuration, which no check waits for.
+const drainTime = 20 * time.Second
 
 // chunkItems is how many items one offer and one chunk have, unless a check says otherwise.
 const chunkItems = 8

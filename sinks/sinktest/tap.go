@@ -85,4 +85,4 @@ func (p *tappedSpans) SendSpans(ctx context.Context, spans []*ssf.SSFSpan) error
 }
 
 // overdue is how long after its deadline a Send may return on a busy machine.
-const overdue = time.Second
+const overdue = 20 * time.Second
