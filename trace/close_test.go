@@ -67,7 +67,7 @@ func TestCloseReturnsByItsDeadline(t *testing.T) {
 				took := time.Since(start)
 				require.Error(t, err)
 				require.ErrorContains(t, closeWithin(c, patience), "packets were not sent in time")
-				require.Less(t, took, deadline+2*time.Second) // the machine may be busy
+				require.Less(t, took, deadline+20*time.Second) // the machine may be busy
 				stats := requireLaw(t, c)
 				require.NotZero(t, stats.Dropped[trace.ReasonShutdown])
 				require.Zero(t, stats.Waiting)

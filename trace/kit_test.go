@@ -10,7 +10,7 @@ import (
 	"github.com/veneurd/veneur/trace"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // newClient returns a client that is closed at the end of the test.
 func newClient(t testing.TB, address string, opts ...trace.Option) *trace.Client {

@@ -163,7 +163,7 @@ func TestB076ReconnectsAfterARestart(t *testing.T) {
 					return false
 				}
 				eventually(t, "the client to be back", found)
-				require.Less(t, time.Since(restarted), 5*time.Second) // a second, and what a busy machine needs
+				require.Less(t, time.Since(restarted), 20*time.Second) // a second, and what a busy machine needs
 			}
 			stats := requireLaw(t, c)
 			require.Zero(t, stats.Lost())

@@ -243,7 +243,7 @@ func TestB128ConservationWithADaemonProcess(t *testing.T) {
 			totals := servertest.Totals(servertest.Records(t, metrics))
 			require.EqualValues(t, 80, totals["again"], "each once")
 			t.Logf("back %v after the daemon was ready, %+v", back, stats)
-			require.Less(t, back, 5*time.Second) // a second, and what a busy machine needs
+			require.Less(t, back, 20*time.Second) // a second, and what a busy machine needs
 		})
 	}
 }
@@ -269,7 +269,7 @@ func TestCloseWithAStoppedDaemonProcess(t *testing.T) {
 			const deadline = 200 * time.Millisecond
 			start := time.Now()
 			err = closeWithin(c, deadline)
-			require.Less(t, time.Since(start), deadline+2*time.Second) // the machine may be busy
+			require.Less(t, time.Since(start), deadline+20*time.Second) // the machine may be busy
 			require.ErrorContains(t, err, "close: ")
 			require.NotZero(t, c.Stats().Recorded)
 			d.signal(syscall.SIGCONT)

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/ssf"
 	"github.com/veneurd/veneur/trace"
 	"github.com/veneurd/veneur/trace/propagation"
@@ -20,7 +20,7 @@ import (
 	"github.com/veneurd/veneur/trace/tracetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // serve runs a traced server and returns its address and a client that is traced.
 func serve(t *testing.T, client *trace.Client, h http.Handler, opts ...tracehttp.Option) (string, *http.Client) {

@@ -13,15 +13,15 @@ import (
 	"github.com/opentracing/opentracing-go/harness"
 	"github.com/opentracing/opentracing-go/log"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/trace"
 	"github.com/veneurd/veneur/trace/propagation"
 	"github.com/veneurd/veneur/trace/traceot"
 	"github.com/veneurd/veneur/trace/tracetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // probe tells the harness what is the same, by what goes over the wire.
 type probe struct{}

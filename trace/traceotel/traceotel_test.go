@@ -17,8 +17,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	oteltrace "go.opentelemetry.io/otel/trace"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/server/servertest"
 	"github.com/veneurd/veneur/ssf"
 	"github.com/veneurd/veneur/trace"
@@ -26,7 +26,7 @@ import (
 	"github.com/veneurd/veneur/trace/tracetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func newTracer(t *testing.T, client *trace.Client, opts ...traceotel.Option) (oteltrace.Tracer, *sdktrace.TracerProvider) {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 )
 
 // patience is how long the package waits for something before it fails the test.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Recorder is a backend that keeps what a client sends. It is made by New, or, for a client of one's own, by NewRecorder.
 type Recorder struct {

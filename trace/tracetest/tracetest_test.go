@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/ssf"
 	"github.com/veneurd/veneur/trace"
 	"github.com/veneurd/veneur/trace/tracetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // witness is a test whose failures are looked at.
 type witness struct {
