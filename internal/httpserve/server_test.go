@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/internal/lifecycle"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var (
 	_ lifecycle.Runner  = (*Server)(nil)
@@ -27,7 +27,7 @@ var (
 func settings(h http.HandlerFunc) Settings {
 	return Settings{
 		Key: "address", Address: "127.0.0.1:0", Handler: h, Log: func(string) {}, MaxConnections: 2,
-		HeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 40 * time.Second,
+		HeaderTimeout: time.Hour, ReadTimeout: 2 * time.Hour, WriteTimeout: 3 * time.Hour, IdleTimeout: 4 * time.Hour,
 	}
 }
 
@@ -63,7 +63,7 @@ func dial(t *testing.T, server *Server) net.Conn {
 	conn, err := net.Dial("tcp", server.Addr().String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	return conn
 }
 
@@ -95,7 +95,7 @@ func TestStopEndsWhatARequestWaitsFor(t *testing.T) {
 	}))
 	ask(t, server, get)
 	<-began
-	require.Less(t, stop(), 5*time.Second)
+	require.Less(t, stop(), time.Minute)
 }
 
 func TestStopWaitsForNoSilentConnection(t *testing.T) {
@@ -103,7 +103,7 @@ func TestStopWaitsForNoSilentConnection(t *testing.T) {
 	conn := ask(t, server, get)
 	answered(t, conn)
 	ask(t, server, "GET / HT")
-	require.Less(t, stop(), 5*time.Second)
+	require.Less(t, stop(), time.Minute)
 }
 
 func TestLinesOfTheLog(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAddrMayBeAskedAtAnyTime(t *testing.T) {
 	require.Nil(t, server.Addr())
 	started := make(chan error, 1)
 	go func() { started <- server.Start(t.Context()) }()
-	require.Eventually(t, func() bool { return server.Addr() != nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return server.Addr() != nil }, time.Minute, time.Millisecond)
 	require.NoError(t, <-started)
 	require.NoError(t, server.Close())
 	require.NoError(t, server.Close())
@@ -153,9 +153,9 @@ func TestErrorsNameTheKey(t *testing.T) {
 
 func TestBoundsAreThoseOfTheSettings(t *testing.T) {
 	got := New(settings(ok)).httpServer()
-	require.Equal(t, 10*time.Second, got.ReadHeaderTimeout)
-	require.Equal(t, 20*time.Second, got.ReadTimeout)
-	require.Equal(t, 30*time.Second, got.WriteTimeout)
-	require.Equal(t, 40*time.Second, got.IdleTimeout)
+	require.Equal(t, time.Hour, got.ReadHeaderTimeout)
+	require.Equal(t, 2*time.Hour, got.ReadTimeout)
+	require.Equal(t, 3*time.Hour, got.WriteTimeout)
+	require.Equal(t, 4*time.Hour, got.IdleTimeout)
 	require.Equal(t, MaxHeaderBytes, got.MaxHeaderBytes)
 }

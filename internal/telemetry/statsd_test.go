@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,12 +35,29 @@ func reporter(t *testing.T, r *Registry, address string, interval time.Duration)
 	}
 }
 
+// last makes a report as at the end of a daemon, which has little time, and makes another as long as a busy machine has not found it: a
+// reporter has everything to say.
+func last(t *testing.T, r *Registry, address string) {
+	t.Helper()
+	failed := func() float64 {
+		return r.Value("stats.errors", "reason:dial") + r.Value("stats.errors", "reason:write")
+	}
+	for range 100 {
+		before := failed()
+		reporter(t, r, address, time.Hour)()
+		if failed() == before {
+			return
+		}
+	}
+	require.Fail(t, "no last report is made in time")
+}
+
 // receive reads datagrams until the lines hold every wanted one, and returns all of them.
 func receive(t *testing.T, conn net.PacketConn, want ...string) []string {
 	t.Helper()
 	var lines []string
 	buf := make([]byte, 65536)
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 	for {
 		n, _, err := conn.ReadFrom(buf)
 		require.NoError(t, err, "received so far: %q", lines)
@@ -75,9 +91,9 @@ func TestStatsdSendsDeltasAndGauges(t *testing.T) {
 			receive(t, conn, "veneur.ingest.lines:5|c|#host:me,listener:udp_1", "veneur.series:2.5|g|#host:me")
 			r.Counter(&testLines, "udp|1").Add(3)
 			receive(t, conn, "veneur.ingest.lines:3|c|#host:me,listener:udp_1")
-			stop()
 			require.Positive(t, r.Value("stats.payloads"))
 			require.Zero(t, r.Value("stats.errors"))
+			stop()
 		})
 	}
 }
@@ -88,7 +104,7 @@ func TestStatsdReportsOnceMoreAtTheEnd(t *testing.T) {
 	defer conn.Close()
 	r := New()
 	r.Counter(&testLines, "x").Add(1 << 40)
-	reporter(t, r, "udp://"+conn.LocalAddr().String(), time.Hour)()
+	last(t, r, "udp://"+conn.LocalAddr().String())
 	receive(t, conn, "veneur.ingest.lines:1099511627776|c|#host:me,listener:x")
 }
 
@@ -101,19 +117,16 @@ func TestStatsdFramesOnAStream(t *testing.T) {
 	for i := range 400 {
 		r.Counter(&testLines, fmt.Sprint("listener ", i)).Add(1)
 	}
-	stop := reporter(t, r, "unix://"+path, time.Hour)
-	go stop()
+	stop := reporter(t, r, "unix://"+path, 10*time.Millisecond)
 
 	conn, err := ln.Accept()
 	require.NoError(t, err)
 	defer conn.Close()
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
 	lines, frames := 0, 0
-	for {
+	for lines < 400 {
 		var size uint32
-		if err := binary.Read(conn, binary.LittleEndian, &size); errors.Is(err, io.EOF) {
-			break
-		}
-		require.NoError(t, err)
+		require.NoError(t, binary.Read(conn, binary.LittleEndian, &size))
 		require.LessOrEqual(t, size, uint32(8192))
 		payload := make([]byte, size)
 		_, err := io.ReadFull(conn, payload)
@@ -123,6 +136,9 @@ func TestStatsdFramesOnAStream(t *testing.T) {
 	}
 	require.Equal(t, 400, lines)
 	require.Greater(t, frames, 1)
+	stop()
+	_, err = io.ReadAll(conn) // to its end
+	require.NoError(t, err)
 }
 
 func TestStatsdWithoutAReceiverKeepsCountersForTheNextReport(t *testing.T) {
@@ -131,7 +147,7 @@ func TestStatsdWithoutAReceiverKeepsCountersForTheNextReport(t *testing.T) {
 	r.Counter(&testLines, "x").Add(7)
 	stop := reporter(t, r, "unix://"+path, 10*time.Millisecond)
 	defer stop()
-	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:dial") > 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:dial") > 1 }, time.Minute, time.Millisecond)
 
 	conn, err := net.ListenPacket("unixgram", path)
 	require.NoError(t, err)
@@ -140,9 +156,9 @@ func TestStatsdWithoutAReceiverKeepsCountersForTheNextReport(t *testing.T) {
 	// The receiver starts anew.
 	require.NoError(t, conn.Close())
 	require.NoError(t, os.Remove(path))
-	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:write") > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:write") > 0 }, time.Minute, time.Millisecond)
 	failed := r.Value("stats.errors", "reason:dial")
-	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:dial") > failed }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Value("stats.errors", "reason:dial") > failed }, time.Minute, time.Millisecond)
 	r.Counter(&testLines, "x").Add(2)
 	conn, err = net.ListenPacket("unixgram", path)
 	require.NoError(t, err)
@@ -164,25 +180,37 @@ func deaf(t *testing.T) (r *Registry, address string) {
 	return r, "unix://" + path
 }
 
-// atTheEnd is what the end of the daemon gives a report, with patience for a busy machine.
-const atTheEnd = 3 * (statsdCutTimeout + statsdLastTimeout)
+// atTheEnd is what the end of the daemon gives a report, and as much again for a machine that is not quite idle.
+const atTheEnd = 2 * (statsdCutTimeout + statsdLastTimeout)
+
+// requireInTime asks that begin's stop takes no longer than the end of the daemon has time for. A busy machine gets more than one chance.
+func requireInTime(t *testing.T, begin func(r *Registry, address string) (stop func())) {
+	t.Helper()
+	var took time.Duration
+	for range 20 {
+		r, address := deaf(t)
+		stop := begin(r, address)
+		from := time.Now()
+		stop()
+		took = time.Since(from)
+		require.Positive(t, r.Value("stats.errors", "reason:write"))
+		if took < atTheEnd {
+			return
+		}
+	}
+	require.Fail(t, "the end takes too long", "%s", took)
+}
 
 func TestStatsdReceiverThatHangsHoldsNothingUp(t *testing.T) {
-	r, address := deaf(t)
-	begin := time.Now()
-	reporter(t, r, address, time.Hour)()
-	require.Less(t, time.Since(begin), atTheEnd)
-	require.Positive(t, r.Value("stats.errors", "reason:write"))
+	requireInTime(t, func(r *Registry, address string) func() { return reporter(t, r, address, time.Hour) })
 }
 
 func TestStatsdReportUnderWayHoldsNothingUp(t *testing.T) {
-	r, address := deaf(t)
-	stop := reporter(t, r, address, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return r.Value("stats.payloads") > 0 }, 10*time.Second, time.Millisecond)
-	begin := time.Now()
-	stop()
-	require.Less(t, time.Since(begin), atTheEnd)
-	require.Positive(t, r.Value("stats.errors", "reason:write"))
+	requireInTime(t, func(r *Registry, address string) func() {
+		stop := reporter(t, r, address, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return r.Value("stats.payloads") > 0 }, time.Minute, time.Millisecond)
+		return stop
+	})
 }
 
 func TestStatsdMetricThatFitsNoPacketIsCounted(t *testing.T) {
@@ -192,7 +220,7 @@ func TestStatsdMetricThatFitsNoPacketIsCounted(t *testing.T) {
 	r := New()
 	r.Counter(&testLines, strings.Repeat("x", 2000)).Add(1)
 	r.Counter(&testLines, "y").Add(1)
-	reporter(t, r, conn.LocalAddr().String(), time.Hour)()
+	last(t, r, conn.LocalAddr().String())
 	receive(t, conn, "veneur.ingest.lines:1|c|#host:me,listener:y")
 	require.Equal(t, 1.0, r.Value("stats.errors", "reason:too_long"))
 }
