@@ -157,6 +157,6 @@ metric_sinks: [{kind: localfile, name: out, config: {path: `+out+`}}]`)
 		want float64
 	}{{"g:+10|g\n", 10}, {"g:0|g\n", 0}, {"g:-1|g\n", -1}, {"g:+5|g\n", 4}} {
 		d.Send("tcp", step.line)
-		d.Eventually(step.line, func() bool { return servertest.Totals(servertest.Records(t, out))["g"] == step.want })
+		d.Eventually(step.line, func() bool { return servertest.Totals(servertest.RecordsSoFar(t, out))["g"] == step.want })
 	}
 }

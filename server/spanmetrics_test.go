@@ -82,7 +82,7 @@ metric_sinks: [{kind: localfile, name: out, config: {path: ` + out + `}}]`
 		require.NoError(t, d.Stop())
 	}
 	d := servertest.Start(t, config)
-	d.Eventually("all are emitted", func() bool { return servertest.Totals(servertest.Records(t, out))["span.operation.requests"] == 3 })
+	d.Eventually("all are emitted", func() bool { return servertest.Totals(servertest.RecordsSoFar(t, out))["span.operation.requests"] == 3 })
 	d.Eventually("it is delivered", func() bool { return d.Value("span_metrics.undelivered_buckets") == 0 })
 	require.NoError(t, d.Stop())
 	d = servertest.Start(t, config)

@@ -3,7 +3,7 @@ package flush
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/veneurd/veneur/internal/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

@@ -20,7 +20,7 @@ import (
 )
 
 // Patience is how long the helpers of this package wait for something before they fail the test.
-const Patience = 20 * time.Second
+const Patience = time.Minute
 
 // Daemon is a running daemon. It is stopped at the end of the test at the latest.
 type Daemon struct {

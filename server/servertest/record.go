@@ -49,11 +49,29 @@ func (r *Record) TagList() string {
 // Records reads a file of ndjson. A file that is not there has none. Every line must be whole.
 func Records(t testing.TB, path string) []Record {
 	t.Helper()
+	return records(t, content(t, path))
+}
+
+// RecordsSoFar is Records for a file that is being written to, whose last line may be there in part: that one is left out.
+func RecordsSoFar(t testing.TB, path string) []Record {
+	t.Helper()
+	data := content(t, path)
+	return records(t, data[:bytes.LastIndexByte(data, '\n')+1])
+}
+
+// content is nil for a file that is not there.
+func content(t testing.TB, path string) []byte {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return nil
 	}
 	require.NoError(t, err)
+	return data
+}
+
+func records(t testing.TB, data []byte) []Record {
+	t.Helper()
 	var records []Record
 	for line := range bytes.Lines(data) {
 		var r Record
