@@ -195,8 +195,8 @@ func TestTheEnvironmentOfACommand(t *testing.T) {
 	require.Zero(t, p.span().TraceId)
 }
 
-// signalled starts a timed script in a session of its own, waits until it says that it is ready, sends veneur-emit the signal, and returns
-// how it ended and what the script said.
+// signalled starts a timed script in a session of its own, waits until it says that it is ready, sends veneur-emit the signal, ends the input, and
+// returns how it ended and what the script said.
 func signalled(t *testing.T, hostport, script string, sig syscall.Signal) result {
 	t.Helper()
 	cmd := process(t, timedShell(hostport, script)...)
@@ -206,12 +206,15 @@ func signalled(t *testing.T, hostport, script string, sig syscall.Signal) result
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	reader := bufio.NewReader(out)
 	line, err := reader.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "ready\n", line)
 	require.NoError(t, cmd.Process.Signal(sig))
+	require.NoError(t, in.Close())
 	rest, err := io.ReadAll(reader)
 	require.NoError(t, err)
 	var exit *exec.ExitError
@@ -234,7 +237,7 @@ func TestB135SignalsArePassedOn(t *testing.T) {
 		{"TERM, caught", syscall.SIGTERM, `trap 'echo bye; exit 7' TERM; ` + wait, result{code: 7, out: "bye\n"}},
 		{"INT, caught", syscall.SIGINT, `trap 'echo bye; exit 8' INT; ` + wait, result{code: 8, out: "bye\n"}},
 		{"USR1, caught", syscall.SIGUSR1, `trap 'echo bye; exit 9' USR1; ` + wait, result{code: 9, out: "bye\n"}},
-		{"QUIT, ignored by the command", syscall.SIGQUIT, `trap '' QUIT; echo ready; sleep 0.1; exit 10`, result{code: 10}},
+		{"QUIT, ignored by the command", syscall.SIGQUIT, `trap '' QUIT; echo ready; read told; exit 10`, result{code: 10}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := listen(t, "udp")

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
+
+	"github.com/veneurd/veneur/internal/leaktest"
 )
 
 // The test binary is veneur-emit itself when it is started with envMain. Then the environment says where things go by default as well,
@@ -24,7 +25,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envMain) == "" {
-		goleak.VerifyTestMain(m)
+		leaktest.Main(m)
 	}
 	args := os.Args[1:]
 	to := os.Getenv(envStatsd)
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long anything may take before a test fails.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // result is how a veneur-emit went.
 type result struct {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"flag"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -11,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,15 +35,20 @@ func readme(t *testing.T) (string, []block) {
 // waiting returns the packets that have arrived, a line each.
 func waiting(t *testing.T, p *peer) string {
 	t.Helper()
+	const last = "last:1|c"
+	conn, err := net.Dial("udp", p.datagram.LocalAddr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, last)
+	require.NoError(t, err)
 	var all strings.Builder
-	for buf := make([]byte, 1<<16); ; {
-		require.NoError(t, p.datagram.SetReadDeadline(time.Now().Add(10*time.Millisecond)))
-		n, _, err := p.datagram.ReadFrom(buf)
-		if err != nil {
+	for {
+		packet := p.bytes()
+		if string(packet) == last {
 			return all.String()
 		}
-		requireParses(t, buf[:n])
-		all.Write(append(buf[:n], '\n'))
+		requireParses(t, packet)
+		all.Write(append(packet, '\n'))
 	}
 }
 

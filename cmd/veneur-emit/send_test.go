@@ -81,7 +81,7 @@ func TestNobodyReads(t *testing.T) {
 	for _, network := range []string{"tcp", "unix", "unixgram"} {
 		t.Run(network, func(t *testing.T) {
 			p := listen(t, network)
-			requireRefused(t, emitFor(t, 300*time.Millisecond, many, "-hostport", p.hostport, "-"), "nobody reads what is sent")
+			requireRefused(t, emitFor(t, 3*time.Second, many, "-hostport", p.hostport, "-"), "nobody reads what is sent")
 		})
 	}
 }

@@ -117,6 +117,8 @@ metric_sinks: [{kind: blackhole}]`)
 				}
 			}
 		}()
+		before := d.Value("ingest.lines")
+		d.Await(before+1, "ingest.lines")
 		code, stdout, stderr := doArgs(t, args)
 		close(stop)
 		<-done

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
-	"go.uber.org/goleak"
 
+	"github.com/veneurd/veneur/internal/leaktest"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/server"
 )
@@ -21,7 +21,7 @@ const beDaemon = "LOAD_TEST_BE_DAEMON"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beDaemon) == "" {
-		goleak.VerifyTestMain(m)
+		leaktest.Main(m)
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)

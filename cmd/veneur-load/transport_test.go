@@ -13,7 +13,7 @@ import (
 	"github.com/veneurd/veneur/protocol"
 )
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // datagramsOf listens, and returns everything that arrives until quiet is called, packet by packet.
 func datagramsOf(t *testing.T, network, address string) (protocol.Address, func(n int) [][]byte) {

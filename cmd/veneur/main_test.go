@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	main()
 }
 
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // process is a daemon in a process of its own.
 type process struct {
@@ -174,8 +174,8 @@ func do(t *testing.T, environ []string, args ...string) (code int, stdout, stder
 func TestWithoutAFileItPrintsWhatArrives(t *testing.T) {
 	p := start(t, append(noFixedPorts, "VENEUR_INTERVAL=100ms"))
 	send(t, "udp", p.addr("DogStatsD", "udp"), "a.b:3|c|#x:y")
-	eventually(t, "the table", func() bool { return strings.Contains(p.stdout.String(), "a.b") })
-	require.Regexp(t, `(?m)^NAME +TYPE +VALUE +TAGS\na\.b +counter +3 +x:y$`, p.stdout.String())
+	table := regexp.MustCompile(`(?m)^NAME +TYPE +VALUE +TAGS\na\.b +counter +3 +x:y$`)
+	eventually(t, "the table", func() bool { return table.MatchString(p.stdout.String()) })
 	require.NotContains(t, p.stdout.String(), "\x1b", "no colours into a pipe")
 	require.Equal(t, 0, p.stop())
 }
@@ -192,7 +192,7 @@ metric_sinks: [{kind: localfile, name: out, config: {path: `+out+`}}]`))
 			began := time.Now()
 			require.NoError(t, p.cmd.Process.Signal(signal))
 			require.Equal(t, 0, p.wait(), "B122: %s", p.stderr.String())
-			require.Less(t, time.Since(began), 10*time.Second)
+			require.Less(t, time.Since(began), 30*time.Second) // ten, and what a busy machine needs
 			data, err := os.ReadFile(out)
 			require.NoError(t, err)
 			require.Contains(t, string(data), `"name":"a"`)
