@@ -21,7 +21,7 @@ test: ## every test, race detector on (needs a C compiler), and the allocation g
 	$(GO) test -run Alloc ./...
 
 integration: ## the sinks against real servers, which it installs (needs Java, Maven; some minutes)
-	$(GO) test -tags integration -count 1 -timeout 30m ./integration
+	$(GO) test -tags integration -count 1 -timeout 90m ./integration
 
 invariants: ## every test with the costly checks compiled in
 	$(GO) test -race -tags invariants ./...

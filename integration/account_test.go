@@ -54,6 +54,7 @@ func TestMappingConflict(t *testing.T) {
 		"template":{"mappings":{"dynamic":false,"properties":{"@timestamp":{"type":"date_nanos"},"name":{"type":"long"}}}}}`, nil)
 	d := servertest.Start(t, spanSettings(node.url, "dataset: conflict", "linger: 100ms"))
 	explain(t, d)
+	begun := time.Now()
 	spans := plainSpans(1, 1000)
 	for i, s := range spans {
 		if s.Name = fmt.Sprint(i); i%5 == 0 {
@@ -67,7 +68,9 @@ func TestMappingConflict(t *testing.T) {
 	assert.EqualValues(t, 200, d.Value("sink.spans", "sink:es", "outcome:refused"))
 	assert.EqualValues(t, 800, d.Value("sink.spans", "sink:es", "outcome:sent"))
 	assert.Equal(t, 800, node.count("traces-conflict.otel-default"))
-	assert.Equal(t, 1, strings.Count(d.Log.String(), "mapper_parsing_exception: failed to parse field [name]"), "one example a minute")
+	examples := strings.Count(d.Log.String(), "mapper_parsing_exception: failed to parse field [name]")
+	assert.Positive(t, examples)
+	assert.LessOrEqual(t, examples, 1+int(time.Since(begun)/time.Minute), "one example a minute")
 }
 
 // settledOnce counts a document whose first answer was lost as indexed.
@@ -152,16 +155,18 @@ func TestNodeKilled(t *testing.T) {
 	node := startOpenSearch(t)
 	d := servertest.Start(t, spanSettings(node.url, "install_templates: true", "linger: 100ms\nretry_max: 1s\nexpire_after: 5m"))
 	explain(t, d)
-	const n = 20_000
+	const n, late = 21_000, 1000
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		paced(t, d, plainSpans(1, n), 2000)
+		paced(t, d, plainSpans(1, n-late), 2000)
 	}()
 	until(t, "taken", time.Minute, func() bool { return outcomesOf(d).indexed > 1000 })
 	node.process.kill()
 	<-done
-	require.NotZero(t, d.Value("sink.waiting", "sink:es"), "it was killed too late")
+	sendSpans(t, d.Dial("SSF", "tcp"), plainSpans(n-late+1, late))
+	until(t, "offered", time.Minute, func() bool { return d.Value("sink.offered", "sink:es") == n })
+	require.NotZero(t, d.Value("sink.waiting", "sink:es"))
 	node.startAgain()
 	settled(t, d, n, 3*time.Minute)
 	o := outcomesOf(d)

@@ -19,7 +19,7 @@ import (
 )
 
 // installTime bounds each installation. A machine that has nothing yet needs one to three minutes.
-const installTime = 8 * time.Minute
+const installTime = 25 * time.Minute
 
 // installed is what an installation made, once a process.
 type installed struct {

@@ -14,9 +14,21 @@ import (
 	"github.com/veneurd/veneur/ssf"
 )
 
+// sameDay waits for the next day, of UTC, when less than room is left of this one.
+func sameDay(t testing.TB, room time.Duration) {
+	t.Helper()
+	next := time.Now().Truncate(24 * time.Hour).Add(24 * time.Hour)
+	if time.Until(next) < room {
+		timer := time.NewTimer(time.Until(next))
+		defer timer.Stop()
+		<-timer.C
+	}
+}
+
 // Every layout has templates that the backend takes, and documents that fit them and are found by what they say.
 func TestLayouts(t *testing.T) {
 	const n = 100
+	sameDay(t, 5*time.Minute)
 	today := time.Now().UTC().Format("2006.01.02")
 	tests := []struct {
 		name, settings string
@@ -77,8 +89,10 @@ metric_sinks:
 				d.Send("tcp", "g:1.5|g|#env:prod\n_e{1,1}:t|x\n_sc|c|1\n")
 				d.Await(1, "ingest.metric_lines")
 				d.Await(1, "ingest.checks")
+				// With the sample of the span they are four.
+				until(t, "flushed", time.Minute, func() bool { return d.Value("sink.points", "sink:points", "outcome:sent") >= 4 })
 			}
-			require.NoError(t, d.Stop()) // which flushes
+			require.NoError(t, d.Stop())
 			assert.Zero(t, d.Value("sink.elasticsearch.dropped"))
 			assert.EqualValues(t, n, d.Value("sink.spans", "sink:es", "outcome:sent"))
 			assert.Equal(t, n, node.count(tt.traces))

@@ -22,7 +22,7 @@ func TestVictoriaLogsTakesSpansAndEvents(t *testing.T) {
 	address := logs.url + "/insert/elasticsearch?_time_field=@timestamp&_stream_fields=resource.attributes.service.name,data_stream.type&_msg_field="
 	d := servertest.Start(t, fmt.Sprintf(`
 hostname: it
-interval: 1s
+interval: 10s
 ssf_listen_addresses: ["tcp://127.0.0.1:0"]
 statsd_listen_addresses: ["tcp://127.0.0.1:0"]
 span_sinks:

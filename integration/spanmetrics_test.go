@@ -147,7 +147,7 @@ metric_sinks: [{kind: prometheus, config: {listen_address: %q}}]
 	})
 	assert.Equal(t, map[string]float64{"web": total, "users": total}, p.ask(`sum by (service) (span_service_requests_total{interval="2s"})`))
 
-	rate := p.ask(`sum by (service) (max_over_time(rate(span_service_requests_total{interval="2s"}[6s])[20s:1s]))`)
+	rate := p.ask(`sum by (service) (max_over_time(rate(span_service_requests_total{interval="2s"}[6s])[5m:1s]))`)
 	errors := p.ask(`sum by (service) (span_service_errors_total{interval="2s"}) / sum by (service) (span_service_requests_total{interval="2s"})`)
 	var p99 map[string]float64
 	until(t, "over, ten seconds", time.Minute, func() bool {
@@ -157,7 +157,7 @@ metric_sinks: [{kind: prometheus, config: {listen_address: %q}}]
 	mean := p.ask(`sum by (service) (span_service_seconds_total{interval="2s"}) / sum by (service) (span_service_requests_total{interval="2s"})`)
 	waits := p.ask(`sum by (service) (span_dependency_requests_total{interval="2s",target="users"})`)
 	for _, service := range []string{"web", "users"} {
-		assert.InDelta(t, perSecond, rate[service], 0.25*perSecond, "%s: rate; a window of three buckets may see one more or less", service)
+		assert.InDelta(t, perSecond, rate[service], 0.65*perSecond, "%s: rate; a window of three buckets may see one more or less, and two when one was late", service)
 		assert.InDelta(t, 0.1, errors[service], 1e-9, "%s: share of errors", service)
 	}
 	assert.InEpsilon(t, 0.198, p99["web"], 0.015, "p99 of 100 ms to 199 ms, by the bucket a millisecond more or less")
