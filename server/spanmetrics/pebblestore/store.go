@@ -39,8 +39,8 @@ var ErrBroken = errors.New("pebblestore: the store failed")
 type Settings struct {
 	Path   string
 	Limits partial.Limits // of merged aggregates
-	// Reserve is how many bytes of the disk are left to others: below that nothing is written. It has to be more than what pebble writes
-	// between two commits, since pebble does not outlive a disk that is full.
+	// Reserve is how many bytes of the disk are left to others: below that nothing is written. It should be more than what pebble writes
+	// between two commits.
 	Reserve uint64
 	FS      vfs.FS // nil is that of the system
 	Log     logrus.FieldLogger
@@ -55,7 +55,7 @@ type Store struct {
 	index    index
 	last     store.Bucket // see Last
 	sequence uint64       // of the last commit that was tried
-	broken   atomic.Bool  // set from any goroutine
+	failure  failure
 	corrupt  atomic.Uint64
 	sets     sync.Pool // of *partial.Set, empty: what merges are at work with
 	values   sync.Pool // of *[]byte: what they made
@@ -71,19 +71,28 @@ func Open(s Settings) (*Store, error) {
 	}
 	lock, err := claim(s.FS, s.Path)
 	if err != nil {
-		return nil, err
+		return nil, advise(s.Path, err, false)
 	}
 	opened := &Store{settings: s, lock: lock}
 	opened.sets.New = func() any { return partial.New(s.Limits) }
 	opened.values.New = func() any { return new([]byte) }
-	if err := opened.open(false); err != nil {
-		return nil, errors.Join(fmt.Errorf("store_path: open %s: %w", s.Path, err), lock.Close())
+	err = opened.goOn()
+	if isFull(err) {
+		s.Log.WithError(err).Warn("there is too little room for the store of span metrics: they are in memory only until there is more")
+		err = nil
+	}
+	if err != nil {
+		return nil, errors.Join(advise(s.Path, fmt.Errorf("store_path: open %s: %w", s.Path, err), true), opened.Close())
 	}
 	return opened, nil
 }
 
 func (s *Store) open(readOnly bool) error {
-	s.broken.Store(false)
+	s.failure.err.Store(nil)
+	fs := s.settings.FS
+	if !readOnly {
+		fs = logFS{fs, s}
+	}
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
 	options := &pebble.Options{
@@ -94,15 +103,19 @@ func (s *Store) open(readOnly bool) error {
 		CompactionConcurrencyRange:  func() (lower, upper int) { return 1, 1 },
 		DisableTableStats:           true,
 		FormatMajorVersion:          format,
-		FS:                          s.settings.FS,
+		FS:                          fs,
 		Lock:                        s.lock,
 		Logger:                      logger{s},
-		Merger:                      s.merger(),
-		ReadOnly:                    readOnly,
+		EventListener: &pebble.EventListener{
+			BackgroundError: s.failsInBackground,
+			DataCorruption:  func(i pebble.DataCorruptionInfo) { s.damaged(i.Details) },
+		},
+		Merger:   s.merger(),
+		ReadOnly: readOnly,
 	}
 	db, err := pebble.Open(s.settings.Path, options)
-	if err == nil && s.broken.Load() {
-		err = errors.Join(ErrBroken, db.Close())
+	if failed := s.failure.failed(); err == nil && failed != nil {
+		err = errors.Join(failed, db.Close())
 	}
 	if err != nil {
 		return err
@@ -155,14 +168,16 @@ func (s *Store) Bytes() uint64 { return s.bytes.Load() }
 
 // Commit writes changes and waits until they are on the disk.
 func (s *Store) Commit(changes []store.Change) error {
-	if err := s.writable(); err != nil {
-		return err
-	}
-	if s.db == nil || s.readOnly {
-		if err := s.reopen(); err != nil {
+	if s.failure.failed() != nil || s.db == nil || s.readOnly {
+		if err := s.goOn(); err != nil {
+			if isFull(err) {
+				return ErrFull
+			}
 			return fmt.Errorf("%w: %w", ErrBroken, err)
 		}
 		s.settings.Log.Info("the store of span metrics takes something again")
+	} else if err := s.writable(); err != nil {
+		return err
 	}
 	if len(changes) == 0 {
 		return nil
@@ -178,17 +193,15 @@ func (s *Store) Commit(changes []store.Change) error {
 	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, sequence), nil)
 	err = errors.Join(err, batch.Commit(pebble.Sync))
 	err = errors.Join(err, batch.Close())
-	if !s.broken.Load() {
+	if s.failure.failed() == nil {
 		if err == nil {
 			s.made(changes)
 		}
 		return err
 	}
 	// Whether the changes are on the disk shows when it is read again: to make them twice would be as bad as not at all.
-	if s.reopen() == nil || s.db != nil {
-		if s.sequence == sequence {
-			return nil
-		}
+	if s.openToRead(); s.db != nil && s.sequence == sequence {
+		return nil
 	}
 	s.sequence = sequence
 	return ErrBroken
@@ -199,22 +212,6 @@ func (s *Store) made(changes []store.Change) {
 	s.index.apply(changes)
 	s.last = store.LastClosed(s.last, changes)
 	s.bytes.Store(s.db.Metrics().DiskSpaceUsage())
-}
-
-// reopen opens a store that failed; if it cannot be written, then to be read, with the error.
-func (s *Store) reopen() error {
-	if s.db != nil {
-		_ = s.db.Close() // it failed, and says so again
-		s.db = nil
-	}
-	err := s.open(false)
-	if err == nil {
-		return nil
-	}
-	if s.open(true) != nil {
-		s.db = nil
-	}
-	return err
 }
 
 // add adds one of the changes of a commit to its batch.
@@ -239,20 +236,6 @@ func (s *Store) add(batch *pebble.Batch, changes []store.Change, i int) error {
 	return batch.Delete(bucketKey(markKey, c.Bucket), nil)
 }
 
-// writable says why nothing may be written now, if so. A directory that is gone, or another than was opened, is not written to: pebble would go on
-// for long in files that nobody finds again.
-func (s *Store) writable() error {
-	fs := s.settings.FS
-	if _, err := fs.Stat(fs.PathJoin(s.settings.Path, markerName)); isNotExist(err) {
-		return fmt.Errorf("%w: %w", ErrBroken, err)
-	}
-	usage, err := fs.GetDiskUsage(s.settings.Path)
-	if err == nil && usage.AvailBytes < s.settings.Reserve { // where the system does not tell, writing will
-		return ErrFull
-	}
-	return nil
-}
-
 // Buckets lists the buckets there are.
 func (s *Store) Buckets() ([]store.State, error) {
 	if s.db == nil {
@@ -271,6 +254,10 @@ func (s *Store) Read(b store.Bucket, into *partial.Set) error {
 	}
 	for _, partition := range s.index.partitions(b, nil) {
 		wire, closer, err := s.db.Get(partitionKey(b, partition))
+		if pebble.IsCorruptionError(err) {
+			s.corrupt.Add(1) // to wait for it would be in vain
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("pebblestore: read: %w", err)
 		}
@@ -292,20 +279,4 @@ func (s *Store) Close() error {
 		s.db = nil
 	}
 	return errors.Join(err, s.lock.Close())
-}
-
-// logger takes pebble's messages: what fails is told, and nothing ends the process.
-type logger struct{ s *Store }
-
-func (l logger) Infof(string, ...any) {}
-
-func (l logger) Errorf(format string, args ...any) {
-	l.s.settings.Log.Warnf("store of span metrics: "+format, args...)
-}
-
-// Fatalf is called where pebble cannot go on. It returns, and what it was called from fails soon after.
-func (l logger) Fatalf(format string, args ...any) {
-	if !l.s.broken.Swap(true) {
-		l.s.settings.Log.Errorf("store of span metrics: "+format, args...)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -255,13 +256,140 @@ func TestFullDiskUnderWay(t *testing.T) {
 	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
 	full.On()
 	for range 3 {
-		require.ErrorIs(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}), ErrBroken)
+		require.Error(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}))
 		assert.Equal(t, []string{"60+60 fine true closed false: 1"}, contents(t, s), "what is there can be read")
 	}
 	full.Off()
 	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 100)}}))
 	assert.Equal(t, []string{"60+60 fine true closed false: 101"}, contents(t, s))
 	require.NoError(t, s.Close())
+}
+
+// Where pebble fails in the background, and would try again and again without a pause, it is left alone: until there is room, if there was none, or
+// for good. Nothing is lost meanwhile.
+func TestFailuresInTheBackground(t *testing.T) {
+	for _, reason := range []syscall.Errno{syscall.ENOSPC, syscall.EIO} {
+		t.Run(reason.Error(), func(t *testing.T) {
+			var writes atomic.Int64
+			fails := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+				table := strings.HasSuffix(op.Path, ".sst")
+				if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || isLog(op.Path) || !table && reason == syscall.EIO {
+					return nil
+				}
+				if table {
+					writes.Add(1)
+				}
+				return &os.PathError{Op: "write", Path: op.Path, Err: reason}
+			})}
+			d := &disk{FS: errorfs.Wrap(vfs.NewMem(), &fails)}
+			d.room.Store(1)
+			log, told := logtest.NewNullLogger()
+			s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1, Log: log})
+			require.NoError(t, err)
+			f := store.NewFallback(s, limits)
+			name := strings.Repeat("x", 300_000)
+			sent := 0
+			commit := func() error {
+				sent++
+				return f.Commit([]store.Change{{Bucket: first, Partial: requests(name, 1)}})
+			}
+			fails.On()
+			for commit() == nil {
+				assert.Less(t, sent, 1000)
+			}
+			tried := writes.Load()
+			for range 3 {
+				require.Error(t, commit())
+				assert.Equal(t, []string{fmt.Sprintf("60+60 fine true closed false: %d", sent)}, contents(t, f), "all of it can be read")
+			}
+			assert.Equal(t, tried, writes.Load(), "nothing is written")
+			fails.Off()
+			if reason != syscall.ENOSPC {
+				require.ErrorIs(t, commit(), ErrBroken)
+				require.NoError(t, f.Close())
+				return
+			}
+			require.NoError(t, commit())
+			assert.False(t, f.Waiting())
+			assert.Equal(t, []string{fmt.Sprintf("60+60 fine true closed false: %d", sent)}, contents(t, f))
+			assert.LessOrEqual(t, len(told.AllEntries()), 2, "%v", told.AllEntries())
+			require.NoError(t, f.Close())
+		})
+	}
+}
+
+// A start on a full disk: what is there is read and emitted, and what comes is in memory until there is room.
+func TestStartOnAFullDisk(t *testing.T) {
+	full := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileWrite {
+			return &os.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
+		}
+		return nil
+	})}
+	fs := errorfs.Wrap(vfs.NewMem(), &full)
+	s := open(t, "/store", fs)
+	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}, {Op: store.Close, Bucket: first}}))
+	require.NoError(t, s.Close())
+	full.On()
+	f := store.NewFallback(open(t, "/store", fs), limits)
+	assert.Equal(t, []string{"60+60 fine true closed true: 1"}, contents(t, f))
+	assert.Equal(t, first, f.Last())
+	require.ErrorIs(t, f.Commit([]store.Change{{Op: store.Delete, Bucket: first}, {Bucket: second, Partial: requests("x", 10)}}), ErrFull)
+	full.Off()
+	require.NoError(t, f.Commit([]store.Change{{Bucket: second, Partial: requests("x", 100)}}))
+	assert.Equal(t, []string{"120+60 fine true closed false: 110"}, contents(t, f))
+	require.NoError(t, f.Close())
+}
+
+// A first start on a disk that is nearly full.
+func TestFirstStartOnANearlyFullDisk(t *testing.T) {
+	d := &disk{FS: vfs.NewMem()}
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1, Log: quiet()})
+	require.NoError(t, err)
+	f := store.NewFallback(s, limits)
+	require.ErrorIs(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}), ErrFull)
+	d.room.Store(1)
+	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}))
+	assert.False(t, f.Waiting())
+	assert.Equal(t, []string{"60+60 fine true closed false: 11"}, contents(t, f))
+	require.NoError(t, f.Close())
+}
+
+// A log that cannot be made or written, of which pebble dies, breaks the store only.
+func TestFullDiskOfTheLog(t *testing.T) {
+	for _, kind := range []errorfs.OpKind{errorfs.OpCreate, errorfs.OpReuseForWrite, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFilePreallocate, errorfs.OpFileClose} {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			full := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+				if op.Kind == kind && isLog(op.Path) {
+					return &os.PathError{Op: "write", Path: op.Path, Err: syscall.ENOSPC}
+				}
+				return nil
+			})}
+			s := open(t, "/store", errorfs.Wrap(vfs.NewMem(), &full))
+			f := store.NewFallback(s, limits)
+			name := strings.Repeat("x", 300_000)
+			sent := 0
+			commit := func() error {
+				sent++
+				return f.Commit([]store.Change{{Bucket: first, Partial: requests(name, 1)}})
+			}
+			for range 20 { // logs are made, filled and used again
+				require.NoError(t, commit())
+			}
+			full.On()
+			for range 20 {
+				_ = commit()
+			}
+			full.Off()
+			require.NoError(t, commit())
+			assert.False(t, f.Waiting())
+			assert.Equal(t, []string{fmt.Sprintf("60+60 fine true closed false: %d", sent)}, contents(t, f))
+			require.NoError(t, f.Close())
+			s = open(t, "/store", s.settings.FS)
+			assert.Equal(t, []string{fmt.Sprintf("60+60 fine true closed false: %d", sent)}, contents(t, s))
+			require.NoError(t, s.Close())
+		})
+	}
 }
 
 // What is on the disk although the disk said no is not to be made again.

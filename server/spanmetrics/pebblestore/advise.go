@@ -1,0 +1,28 @@
+package pebblestore
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"syscall"
+)
+
+// advise adds to an error of a start what can be done about it: a service manager would try again and again. Errors of what is in the store, not of
+// the directory, mean that it is damaged, if nothing else.
+func advise(path string, err error, ofContents bool) error {
+	switch {
+	case errors.Is(err, iofs.ErrPermission):
+		return fmt.Errorf("%w: the user that the daemon runs as has to be allowed to read and write %s and all that is in it", err, path)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: %s has to be on a file system that can be written", err, path)
+	case isFull(err):
+		return fmt.Errorf("%w: make room, or name a directory on another disk", err)
+	case ofContents:
+		return fmt.Errorf("%w: if it stays so, the store is damaged: delete %s, or move it away, and an empty one is made; it holds only what was not yet emitted", err, path)
+	}
+	return err
+}
+
+func isFull(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
