@@ -49,18 +49,7 @@ func TestCloseReturnsByItsDeadline(t *testing.T) {
 				if state == "is away" {
 					collector.Stop()
 				}
-				// Nothing leaves any more, and the sender has had the time to try.
-				still := 0
-				eventually(t, "everything to be full", func() bool {
-					before := c.Stats()
-					recordFrom8(c, 800)
-					after := c.Stats()
-					still++
-					if after.Sent != before.Sent || after.Dropped[trace.ReasonFull] == before.Dropped[trace.ReasonFull] {
-						still = 0
-					}
-					return still > 20
-				})
+				fill(t, c, func() { recordFrom8(c, 800) })
 				c.Counter("counter", nil).Inc()
 				start := time.Now()
 				err := closeWithin(c, deadline)

@@ -34,6 +34,26 @@ func flush(t testing.TB, c *trace.Client) {
 	require.NoError(t, c.Flush(ctx))
 }
 
+// fill records until nothing leaves the client any more, although it is flushed again and again: then the socket is full, and the memory of the
+// client. On a busy machine the client alone may be full before that, since its sender had no turn.
+func fill(t testing.TB, c *trace.Client, record func()) {
+	t.Helper()
+	still := 0
+	eventually(t, "everything to be full", func() bool {
+		before := requireLaw(t, c)
+		record()
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer cancel()
+		_ = c.Flush(ctx) // it fails in the end
+		after := requireLaw(t, c)
+		still++
+		if after.Sent != before.Sent || after.Dropped[trace.ReasonFull] == before.Dropped[trace.ReasonFull] {
+			still = 0
+		}
+		return still > 5
+	})
+}
+
 // requireLaw checks that nothing is unaccounted for.
 func requireLaw(t testing.TB, c *trace.Client) trace.Stats {
 	t.Helper()

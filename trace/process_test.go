@@ -180,10 +180,7 @@ func TestB128ConservationWithADaemonProcess(t *testing.T) {
 			d.signal(syscall.SIGSTOP)
 			if lossless {
 				// Until the socket is full, and all of the client's memory.
-				eventually(t, "everything to be full", func() bool {
-					recordPhase(c, "stopped", 4000)
-					return requireLaw(t, c).Dropped[trace.ReasonFull] > 4000
-				})
+				fill(t, c, func() { recordPhase(c, "stopped", 800) })
 				require.NotZero(t, c.Stats().Waiting)
 			} else {
 				recordPhase(c, "stopped", 4000)
@@ -262,10 +259,7 @@ func TestCloseWithAStoppedDaemonProcess(t *testing.T) {
 			d := startDaemon(t, network, address, filepath.Join(dir, "metrics"))
 			d.signal(syscall.SIGSTOP)
 			c := newClient(t, d.address, trace.WithMemory(256<<10))
-			eventually(t, "everything to be full", func() bool {
-				recordPhase(c, "stopped", 4000)
-				return requireLaw(t, c).Dropped[trace.ReasonFull] > 4000
-			})
+			fill(t, c, func() { recordPhase(c, "stopped", 800) })
 			const deadline = 200 * time.Millisecond
 			start := time.Now()
 			err = closeWithin(c, deadline)
