@@ -173,9 +173,8 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	group.Stage("sinks", sinkGrace, s.sinks.runners()...)
 	group.Stage("flush", flushGrace, s.flushRunners()...)
-	group.Stage("listeners", listenGrace, s.ingest.Runners()...)
 	// Stop waits for nobody, so somebody has to wait for it: a Runner like any other, which ends with the group.
-	group.Stage("stop", 0, lifecycle.RunFunc(func(ctx context.Context) error {
+	stopper := lifecycle.RunFunc(func(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-s.stop:
@@ -183,7 +182,8 @@ func (s *Server) Run(ctx context.Context) error {
 			<-ctx.Done()
 		}
 		return nil
-	}))
+	})
+	group.Stage("listeners", listenGrace, append(s.ingest.Runners(), stopper)...)
 	group.OnReady(func() {
 		s.state.set(running)
 		s.announce()
