@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/veneurd/veneur/protocol"
 	"github.com/veneurd/veneur/server/servertest"
 	"github.com/veneurd/veneur/ssf"
 )
@@ -88,4 +90,56 @@ metric_sinks: [{kind: localfile, name: out, config: {path: ` + out + `}}]`
 	d = servertest.Start(t, config)
 	require.NoError(t, d.Stop())
 	require.Equal(t, 3.0, servertest.Totals(servertest.Records(t, out))["span.operation.requests"])
+}
+
+// Of two sinks one hangs: the other gets each bucket once and whole, what waits for the one that hangs is bounded by its queue, and the store lets go
+// of what that queue gave up.
+func TestSpanMetricsWithASinkThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	d := servertest.Start(t, `
+interval: 1h
+ssf_listen_addresses: ["tcp://127.0.0.1:0"]
+span_metrics: {enabled: true, intervals: [1s], commit_interval: 100ms, store_path: `+filepath.Join(dir, "store")+`}
+metric_sinks:
+  - {kind: localfile, name: out, config: {path: `+out+`}}
+  - {kind: debug, name: stuck, queue_items: 400, chunk_items: 100}`)
+	release := d.Stdout.Block()
+	conn := d.Dial("SSF", "tcp")
+	const names, pointsEach = 50, 6 // of an operation: requests, seconds, and min, max, median and count of durations
+	sent := 0
+	for d.Value("span_metrics.buckets", "interval:1s") < 5 {
+		var frames []byte
+		for range names {
+			span := shopSpan(70, 0, "web", fmt.Sprint("GET /item/", sent), 300*time.Millisecond)
+			frames, _ = protocol.AppendFrame(frames, span)
+			sent++
+		}
+		_, err := conn.Write(frames)
+		require.NoError(t, err)
+		d.Await(float64(sent), "ingest.trace_spans")
+		require.LessOrEqual(t, d.Value("sink.waiting", "sink:stuck"), 400+2.0*names*pointsEach+20)
+		buckets := d.Value("span_metrics.buckets", "interval:1s")
+		d.Eventually("another bucket", func() bool { return d.Value("span_metrics.buckets", "interval:1s") > buckets })
+	}
+	d.Eventually("the other has all", func() bool {
+		return servertest.Totals(servertest.RecordsSoFar(t, out))["span.service.requests"] == float64(sent)
+	})
+	require.NotZero(t, d.Value("sink.points", "sink:stuck", "outcome:overflow"))
+	undelivered := d.Value("span_metrics.undelivered_buckets")
+	require.Greater(t, undelivered, 0.0)
+	require.Less(t, undelivered, 4.0, "that of which it has a part, and what its queue holds")
+	seen := map[string]bool{}
+	for _, r := range servertest.Records(t, out) {
+		series := fmt.Sprint(r.Timestamp, r.Name, r.TagList())
+		require.False(t, seen[series], "%s came twice", series)
+		seen[series] = true
+	}
+	release()
+	d.Eventually("delivered", func() bool {
+		return d.Value("span_metrics.undelivered_buckets") == 0 && d.Value("sink.waiting", "sink:stuck") == 0
+	})
+	require.NoError(t, conn.Close())
+	require.NoError(t, d.Stop())
+	require.Equal(t, float64(sent), servertest.Totals(servertest.Records(t, out))["span.operation.requests"])
 }
