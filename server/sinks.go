@@ -84,8 +84,7 @@ func (o *outputs) addMetricSink(c *Config, s *MetricSinkConfig, d Deps) error {
 		Rules:              s.Rules,
 		ExcludedTags:       excludedFor(c.Aggregate.TagsExclude, s.Name),
 		WantsDistributions: wantsDistributions,
-		Offer:              built.Offer,
-		OfferUntil:         built.OfferUntil,
+		Offer:              built.OfferUntil,
 	})
 	return nil
 }

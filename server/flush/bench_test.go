@@ -53,7 +53,7 @@ func (f *feeder) add(packet []byte) {
 }
 
 // newBench returns one that knows a million counters with three tags each, which come in packets of twenty lines.
-func newBench(b *testing.B, offer func(...*sinks.Batch)) *bench {
+func newBench(b *testing.B, offer func(func(), ...*sinks.Batch)) *bench {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	config := aggregate.DefaultConfig()
@@ -102,7 +102,8 @@ func BenchmarkFlushEncode(b *testing.B) {
 	sink, err := configured.Metrics(sinks.Settings{Name: "a", Hostname: "host", Stdout: io.Discard})
 	require.NoError(b, err)
 	sent := 0
-	f := newBench(b, func(interval ...*sinks.Batch) {
+	f := newBench(b, func(done func(), interval ...*sinks.Batch) {
+		defer done()
 		for _, whole := range interval {
 			for points := range slices.Chunk(whole.Points, chunkLen) {
 				chunk := *whole
@@ -135,7 +136,7 @@ func BenchmarkFlushStall(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- out.Run(ctx) }()
-	f := newBench(b, out.Offer)
+	f := newBench(b, out.OfferUntil)
 	for range 3 { // until there is nothing new
 		f.fill()
 		f.end()

@@ -19,9 +19,10 @@ func TestExtraIntervals(t *testing.T) {
 	var undone []func()
 	for i := range f.s.Targets {
 		target := &f.s.Targets[i]
-		target.OfferUntil = func(told func(), interval ...*sinks.Batch) {
+		keep := target.Offer
+		target.Offer = func(told func(), interval ...*sinks.Batch) {
 			undone = append(undone, told)
-			target.Offer(interval...)
+			keep(told, interval...)
 		}
 	}
 	x, done := NewExtra(f.s), 0

@@ -28,10 +28,9 @@ type Target struct {
 	Rules              Rules
 	ExcludedTags       []string // keys of tags_exclude entries that name the sink
 	WantsDistributions bool
-	// Offer takes one interval over, as one batch or as several, and never blocks.
-	Offer func(interval ...*sinks.Batch)
-	// OfferUntil is Offer, and calls done when the interval is delivered or given up, see package delivery. Only an Extra uses it.
-	OfferUntil func(done func(), interval ...*sinks.Batch)
+	// Offer takes one interval over, as one batch or as several, and never blocks. It calls done, at most once and from any goroutine, when the
+	// points are not read any more: their memory is used again. What it never calls done for is left to the collector.
+	Offer func(done func(), interval ...*sinks.Batch)
 }
 
 // Settings is what a Flusher works with.

@@ -15,6 +15,7 @@ import (
 // share gives the outputs without rules their batches, which hold the same points, and keeps the law points = routed + no_sink.
 func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 	points := f.render.render(iv, nil)
+	defer points.list.lease.release()
 	only := f.account(iv, &points.list)
 	for h := range iv.Histograms.All() {
 		if h.Digest.Saturated() {
@@ -28,6 +29,7 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 			continue
 		}
 		if everywhere {
+			points.list.lease.hold()
 			f.offer(o, iv, points, t)
 			continue
 		}
@@ -38,7 +40,7 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 		routed := func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }
 		unrouted := func(p metric.Point) bool { return !routed(&p) }
 		f.offer(o, others, rendered{
-			list:    points.list.selected(routed),
+			list:    points.list.selected(f.render.lease, routed),
 			left:    slices.DeleteFunc(slices.Clone(points.left), unrouted),
 			gaveWay: slices.DeleteFunc(slices.Clone(points.gaveWay), unrouted),
 		}, t)
@@ -113,7 +115,7 @@ func (f *Flusher) rewrite(o *output, iv *aggregate.Interval, t tick) {
 	f.offer(o, mine, f.render.render(mine, emit), t)
 }
 
-// offer hands an output its points, and what else the interval holds for it.
+// offer hands an output its points, of whose lease it takes over one hold, and what else the interval holds for it.
 func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, t tick) {
 	var digests pieces[metric.DigestPoint]
 	if o.WantsDistributions {
@@ -124,12 +126,15 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.stats.gaveWay[o.index].Add(uint64(len(points.gaveWay)))
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
+	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
+	done := points.list.lease.release
 	if f.done != nil {
-		interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
-		o.OfferUntil(f.done, interval...)
-		return
+		done = func() {
+			points.list.lease.release()
+			f.done()
+		}
 	}
-	o.Offer(interval...)
+	o.Offer(done, interval...)
 }
 
 // batches returns an interval as one batch or, where there are many items of some sort, as several. The first is there in any case.

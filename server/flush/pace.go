@@ -14,8 +14,9 @@ const (
 	rest       = 50 * time.Microsecond
 
 	// Where cores are scarce a sleep takes longer, and work may take as long as the sleep before it; but no longer than this, or readers would
-	// wait just when it matters.
-	mostAtOnce = 2 * time.Millisecond
+	// wait just when it matters. With twice as much, 9 of 42 flushes of a million series held a sender up for more than 5 ms, 8.0 ms at most; with
+	// this 1 of 33 did, for 5.3 ms, and with less no fewer.
+	mostAtOnce = time.Millisecond
 )
 
 // step is called every some ten microseconds of work. It sleeps rather than yields: the runtime looks for packets that have arrived when it has

@@ -4,6 +4,8 @@ package flush
 type pieces[T any] struct {
 	all  [][]T // every one but the last holds pieceLen
 	room int   // how many items there will be at most, by the one who made it
+	// lease has the arrays of a list of which there is more than one; nil leaves them to the collector.
+	lease *lease[T]
 }
 
 // pieceLen keeps the points of a piece, which are 48 bytes each, below a mebibyte. It is also the most that a sink gets in one chunk.
@@ -25,6 +27,10 @@ func (p *pieces[T]) next() *T {
 }
 
 func (p *pieces[T]) addPiece() {
+	if p.lease != nil && p.room > pieceLen {
+		p.all = append(p.all, p.lease.array()[:0])
+		return
+	}
 	p.all = append(p.all, make([]T, 0, min(pieceLen, max(1, p.room-len(p.all)*pieceLen))))
 }
 
@@ -38,17 +44,18 @@ func (p *pieces[T]) len() int {
 	return last*pieceLen + len(p.all[last])
 }
 
-// selected returns the items that keep says yes to, sharing the arrays when that is all of them.
-func (p *pieces[T]) selected(keep func(*T) bool) pieces[T] {
+// selected returns the items that keep says yes to: all of them as they are, with one more hold of their lease, and fewer as copies with another one.
+func (p *pieces[T]) selected(another func() *lease[T], keep func(*T) bool) pieces[T] {
 	n := p.len()
 	kept := 0
 	for kept < n && keep(p.at(kept)) {
 		kept++
 	}
 	if kept == n {
+		p.lease.hold()
 		return *p
 	}
-	out := pieces[T]{room: n - 1}
+	out := pieces[T]{room: n - 1, lease: another()}
 	for i := range kept {
 		out.add(*p.at(i))
 	}

@@ -17,12 +17,13 @@ import (
 func TestPiecesHoldEverythingInOrder(t *testing.T) {
 	for _, n := range []int{0, 1, pieceLen - 1, pieceLen, pieceLen + 1, 3*pieceLen + 7} {
 		p := pieces[int]{room: n}
+		unleased := func() *lease[int] { return nil }
 		for i := range n {
 			p.add(i)
 		}
 		require.Equal(t, n, p.len())
-		even := p.selected(func(i *int) bool { return *i%2 == 0 })
-		all := p.selected(func(*int) bool { return true })
+		even := p.selected(unleased, func(i *int) bool { return *i%2 == 0 })
+		all := p.selected(unleased, func(*int) bool { return true })
 		require.Equal(t, (n+1)/2, even.len())
 		require.Equal(t, n, all.len())
 		for i := range n {

@@ -32,6 +32,7 @@ type column struct {
 type renderer struct {
 	columns []column
 	pace    *pace
+	stock   stock[metric.Point]
 	names   map[string][]string // histogram name -> its names with suffixes, so that they are built once
 	spare   map[string][]string
 }
@@ -55,6 +56,7 @@ func newRenderer(c Config, pace *pace) *renderer {
 
 // begin starts an interval: names not used in the one before are let go.
 func (r *renderer) begin() {
+	r.stock.begin()
 	r.names, r.spare = r.spare, r.names
 	clear(r.names)
 }
@@ -81,9 +83,13 @@ type rendered struct {
 	gaveWay []metric.Point // gauges whose value gave way to that of another series
 }
 
-// render makes the points of an interval. Where emit is set, it says which columns of a histogram are wanted.
+// lease returns one of arrays for points.
+func (r *renderer) lease() *lease[metric.Point] { return newLease(&r.stock) }
+
+// render makes the points of an interval, with a lease that the caller holds. Where emit is set, it says which columns of a histogram are wanted.
 func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {
 	meet := meeting{}
+	meet.list.lease = r.lease()
 	meet.list.room = iv.Counters.Len() + iv.Gauges.Len() + iv.Sets.Len() + len(r.columns)*iv.Histograms.Len() + iv.Timed.Len()
 	for page := range iv.Counters.Pages() {
 		for i := range page {

@@ -44,13 +44,13 @@ func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 }
 
 // Offer takes an interval over for delivery, in as many batches as it has: they are queued, dropped and given up together. It costs one pass
-// over them, never blocks, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
+// over them, never blocks, and keeps them; they must not change any more (but see OfferUntil). A full queue drops its oldest interval. After Run has returned
 // everything offered is expired.
 func (d *Delivery) Offer(interval ...*sinks.Batch) { d.OfferUntil(nil, interval...) }
 
 // OfferUntil is Offer, and done is called once when the delivery is done with the interval: it was sent, refused, dropped, given up, or is on
-// disk. It is not called for what is lost because Run ends, which whoever offers it may then offer again. done is called from any goroutine,
-// with a lock held: it must not block, nor call the delivery.
+// disk, and its arrays may be used for something else. It is not called for what is lost because Run ends, which whoever offers it may then offer
+// again. done is called from any goroutine, with a lock held: it must not block, nor call the delivery.
 func (d *Delivery) OfferUntil(done func(), interval ...*sinks.Batch) {
 	dropped := 0
 	drop := func(r Reason) {
