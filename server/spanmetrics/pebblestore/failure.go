@@ -8,6 +8,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
 
 // failure is what went wrong with the open store. It is set from any goroutine.
@@ -49,7 +51,9 @@ func (s *Store) goOn() error {
 // openToRead opens the store for what is there, if it can.
 func (s *Store) openToRead() {
 	s.close()
-	_ = s.open(true) // if it fails, reading says so
+	if err := s.open(true); errors.Is(err, pebble.ErrDBDoesNotExist) {
+		s.index, s.last, s.sequence, s.empty = index{}, store.Bucket{}, 0, true
+	} // otherwise, if it fails, reading says so
 }
 
 func (s *Store) close() {

@@ -52,6 +52,7 @@ type Store struct {
 	lock     *pebble.Lock
 	db       *pebble.DB // nil while nothing can be read either
 	readOnly bool       // it failed, and is open for what is there
+	empty    bool       // there is nothing to be read: the directory is new
 	index    index
 	last     store.Bucket // see Last
 	sequence uint64       // of the last commit that was tried
@@ -89,6 +90,7 @@ func Open(s Settings) (*Store, error) {
 
 func (s *Store) open(readOnly bool) error {
 	s.failure.err.Store(nil)
+	s.empty = false
 	fs := s.settings.FS
 	if !readOnly {
 		fs = logFS{fs, s}
@@ -238,7 +240,7 @@ func (s *Store) add(batch *pebble.Batch, changes []store.Change, i int) error {
 
 // Buckets lists the buckets there are.
 func (s *Store) Buckets() ([]store.State, error) {
-	if s.db == nil {
+	if s.db == nil && !s.empty {
 		return nil, ErrBroken
 	}
 	return s.index.states(), nil
@@ -249,7 +251,7 @@ func (s *Store) Last() store.Bucket { return s.last }
 
 // Read merges what a bucket holds into a set.
 func (s *Store) Read(b store.Bucket, into *partial.Set) error {
-	if s.db == nil {
+	if s.db == nil && !s.empty {
 		return ErrBroken
 	}
 	for _, partition := range s.index.partitions(b, nil) {

@@ -348,6 +348,7 @@ func TestFirstStartOnANearlyFullDisk(t *testing.T) {
 	require.NoError(t, err)
 	f := store.NewFallback(s, limits)
 	require.ErrorIs(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}), ErrFull)
+	assert.Equal(t, []string{"60+60 fine true closed false: 1"}, contents(t, f), "it is emitted in time")
 	d.room.Store(1)
 	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}}))
 	assert.False(t, f.Waiting())
