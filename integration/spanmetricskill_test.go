@@ -277,7 +277,7 @@ func TestSpanMetricsStoppedInsideABucket(t *testing.T) {
 func TestSpanMetricsStoppedOverABucketsEnd(t *testing.T) {
 	t.Parallel()
 	s := startShop(t)
-	end := bucketWithin(t, 20*time.Second)
+	end := bucketWithin(t, 45*time.Second)
 	l := s.load()
 	until(t, "loaded", 30*time.Second, func() bool { return s.spans() > tracesPerSecond })
 	sent := s.finish(l)
