@@ -12,6 +12,22 @@ import (
 	"github.com/veneurd/veneur/sinks"
 )
 
+// Each interval is told of its own end, in whatever order they end.
+func TestExtraIntervalsOverlap(t *testing.T) {
+	f := newFixture(t, tested(nil), Target{Name: "a"})
+	var undone []func()
+	f.s.Targets[0].Offer = func(told func(), _ ...*sinks.Batch) { undone = append(undone, told) }
+	x := NewExtra(f.s)
+	var done []int
+	for i := range 3 {
+		x.Offer(Interval{Interval: &aggregate.Interval{}, End: time.Unix(int64(i), 0)}, func() { done = append(done, i) })
+	}
+	for _, i := range []int{1, 0, 2} {
+		undone[i]()
+	}
+	require.Equal(t, []int{1, 0, 2}, done)
+}
+
 // An interval that comes from elsewhere goes by the same routes and rules, with its own end and length.
 func TestExtraIntervals(t *testing.T) {
 	f := newFixture(t, tested(func(c *Config) { c.Aggregates, c.Percentiles = []string{"count"}, []float64{0.5} }),

@@ -128,10 +128,10 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	interval := batches(points.list.all, digests.all, others, t)
 	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
 	done := points.list.lease.release
-	if f.done != nil {
+	if told := f.done; told != nil {
 		done = func() {
 			points.list.lease.release()
-			f.done()
+			told()
 		}
 	}
 	o.Offer(done, interval...)
