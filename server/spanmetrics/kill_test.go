@@ -47,7 +47,7 @@ func runChild() bool {
 			r.Add(requestSpan("checkout", fmt.Sprint("GET /", sent%500), 10*time.Millisecond), time.Now().Unix())
 			sent++
 		}
-		fmt.Println(sent, registry.Value("span_metrics.spans", "family:request"))
+		fmt.Println(sent, int(registry.Value("span_metrics.spans", "family:request")))
 	}
 }
 

@@ -26,11 +26,15 @@ func (f *Fallback) Waiting() bool { return len(f.waiting.buckets)+len(f.deleted)
 // Commit makes changes, in memory if the disk does not take them. The error is that of the disk, and Waiting says that the changes were made
 // all the same; or it is that of a partial which is none.
 func (f *Fallback) Commit(changes []Change) error {
-	all := changes
+	all, err := changes, error(nil)
 	if f.Waiting() {
-		all = append(f.changes(), changes...)
+		if err = f.disk.Commit(nil); err == nil { // not before it takes something is all of that encoded
+			all = append(f.changes(), changes...)
+		}
 	}
-	err := f.disk.Commit(all)
+	if err == nil {
+		err = f.disk.Commit(all)
+	}
 	if err == nil {
 		f.waiting, f.deleted = NewMemory(f.limits), map[Bucket]bool{}
 		return nil
