@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +26,7 @@ func TestDatagrams(t *testing.T) {
 		{"B092 IPv6", "udp://[::1]:0"},
 		{"all addresses", "udp://:0"},
 		{"unixgram", "unixgram://" + filepath.Join(dir, "d.sock")},
-		{"abstract unixgram", "unixgram://@veneur-test-" + filepath.Base(dir)},
+		{"abstract unixgram", "unixgram://@veneur-test-" + strconv.Itoa(os.Getpid())},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,7 +27,7 @@ func TestStreams(t *testing.T) {
 		{"tcp", tcp},
 		{"tcp over IPv6", "tcp://[::1]:0"},
 		{"unix", "unix://" + filepath.Join(dir, "s.sock")},
-		{"abstract unix", "unix://@veneur-test-" + filepath.Base(dir)},
+		{"abstract unix", "unix://@veneur-test-" + strconv.Itoa(os.Getpid())},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
