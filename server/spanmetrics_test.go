@@ -3,6 +3,8 @@ package server_test
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,4 +144,42 @@ metric_sinks:
 	require.NoError(t, conn.Close())
 	require.NoError(t, d.Stop())
 	require.Equal(t, float64(sent), servertest.Totals(servertest.Records(t, out))["span.operation.requests"])
+}
+
+// Operations that are ever new: what the whole daemon holds after a bucket is delivered does not grow from bucket to bucket.
+func TestSpanMetricsMemoryIsBounded(t *testing.T) {
+	d := servertest.Start(t, `
+interval: 1h
+ssf_listen_addresses: ["tcp://127.0.0.1:0"]
+span_metrics: {enabled: true, intervals: [1s, 2s], commit_interval: 100ms, store_path: "${DIR}/store", limits: {operations: 1000}}
+metric_sinks: [{kind: blackhole, name: nowhere}]`)
+	conn := d.Dial("SSF", "tcp")
+	const buckets, names = 8, 5000
+	sent := 0
+	var held []float64
+	for len(held) < buckets {
+		var frames []byte
+		for range names {
+			span := shopSpan(70, 0, fmt.Sprint("service", sent%20), fmt.Sprint("GET /item/", sent), time.Duration(sent%1000)*time.Millisecond)
+			frames, _ = protocol.AppendFrame(frames, span)
+			sent++
+		}
+		_, err := conn.Write(frames)
+		require.NoError(t, err)
+		ended := d.Value("span_metrics.buckets", "interval:1s")
+		d.Await(float64(sent), "span_metrics.spans")
+		d.Eventually("its bucket", func() bool {
+			return d.Value("span_metrics.buckets", "interval:1s") > ended && d.Value("span_metrics.undelivered_buckets") == 0
+		})
+		runtime.GC()
+		runtime.GC() // pools let go in two steps
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		held = append(held, float64(m.HeapAlloc)/1e6)
+	}
+	t.Logf("MB held after each bucket: %.1f", held)
+	early, late := slices.Max(held[1:4]), slices.Max(held[4:])
+	require.Less(t, late, 1.2*early+2)
+	require.NoError(t, conn.Close())
+	require.NoError(t, d.Stop())
 }

@@ -43,8 +43,8 @@ type Config struct {
 	CommitInterval time.Duration `yaml:"commit_interval"`
 }
 
-// Limits is how many keys there may be. One key of an operation takes some 300 bytes in each lane and in the store, more if its durations
-// differ much.
+// Limits is how many keys there may be. One key of an operation takes some 300 bytes, twice in each lane and once in the store, more if its
+// durations differ much.
 type Limits struct {
 	// Services is how many services are told apart.
 	Services int `yaml:"services"`
