@@ -9,14 +9,17 @@ import (
 type scale struct {
 	probe    time.Duration
 	interval time.Duration // of a daemon that flushes, which is also how long a rate is confirmed: with one flush, whenever that is
-	stalls   time.Duration
+	stalls   time.Duration // for how long stalls are looked for
+	flushes  time.Duration // the interval meanwhile
 	series   int           // of the load under which stalls are looked for
 	tail     time.Duration // after a load, for the end of a flush that began during it
 }
 
-// usualScale are the defaults of daemons, and two flushes at least to look for stalls.
+// usualScale are the defaults of daemons, but to look for stalls, more flushes than would fit into the time.
 func usualScale() scale {
-	return scale{probe: time.Second, interval: 10 * time.Second, stalls: 22 * time.Second, series: 1_000_000, tail: 2 * time.Second}
+	return scale{
+		probe: time.Second, interval: 10 * time.Second, stalls: 22 * time.Second, flushes: 3 * time.Second, series: 1_000_000, tail: 2 * time.Second,
+	}
 }
 
 const (

@@ -177,7 +177,7 @@ func TestLadder(t *testing.T) {
 	t.Setenv(beDaemon, "1")
 	o, err := parse([]string{"-veneur", os.Args[0], "-ladder", "-only", "^(single|ssf-sink)/1k$"}, nil)
 	require.NoError(t, err)
-	o.scale = scale{probe: 30 * time.Millisecond, interval: 100 * time.Millisecond, stalls: 50 * time.Millisecond, series: 10_000}
+	o.scale = scale{probe: 30 * time.Millisecond, interval: 100 * time.Millisecond, stalls: 50 * time.Millisecond, flushes: 100 * time.Millisecond, series: 10_000}
 	o.write = filepath.Join(t.TempDir(), "performance.md")
 	var out, progress strings.Builder
 	exact, err := o.climb(t.Context(), &out, &progress)

@@ -40,16 +40,18 @@ func (h *holds) note(from, to time.Time) {
 	}
 }
 
-// longest returns the longest of those that overlap with any of the windows, and of those that do not.
-func (h *holds) longest(windows []hold) (inside, outside time.Duration) {
+// longest returns the longest of those that overlap with each of the windows, and of those that overlap with none.
+func (h *holds) longest(windows []hold) (inside []time.Duration, outside time.Duration) {
+	inside = make([]time.Duration, len(windows))
 	for _, held := range h.list {
 		in := false
-		for _, w := range windows {
-			in = in || held.from.Before(w.to) && w.from.Before(held.to)
+		for i, w := range windows {
+			if held.from.Before(w.to) && w.from.Before(held.to) {
+				in = true
+				inside[i] = max(inside[i], held.length())
+			}
 		}
-		if in {
-			inside = max(inside, held.length())
-		} else {
+		if !in {
 			outside = max(outside, held.length())
 		}
 	}

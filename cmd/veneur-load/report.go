@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,6 +49,7 @@ type daemonUsage struct {
 type stalls struct {
 	Flushes   int     `json:"flushes"`
 	InFlush   float64 `json:"longest_in_flush_ms"`
+	Median    float64 `json:"median_in_flush_ms"` // of the longest in each flush, which one slip of the machine does not move
 	Otherwise float64 `json:"longest_otherwise_ms"`
 	Machine   float64 `json:"machine_ms"` // the longest that the machine made the sender itself wait; what is not above it says nothing
 }
@@ -90,7 +92,12 @@ func perMillion(v float64, n uint64) float64 {
 
 func newStalls(m *measured) *stalls {
 	in, out := m.sent.holds.longest(m.flushes)
-	return &stalls{len(m.flushes), milliseconds(in), milliseconds(out), milliseconds(m.sent.holds.late)}
+	s := &stalls{Flushes: len(in), Otherwise: milliseconds(out), Machine: milliseconds(m.sent.holds.late)}
+	if len(in) > 0 {
+		slices.Sort(in)
+		s.InFlush, s.Median = milliseconds(in[len(in)-1]), milliseconds(in[len(in)/2])
+	}
+	return s
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Round(10*time.Microsecond)) / 1e6 }
@@ -117,7 +124,8 @@ func (r *report) writeText(w io.Writer) {
 		row("memory", "%s, %s at most, %s before%s", megabytes(d.RSS), megabytes(d.RSSPeak), megabytes(d.RSSBefore), d.settled())
 	}
 	if s := r.Stalls; s != nil {
-		row("stalls", "%.2f ms at most in %d flushes, %.2f ms otherwise; the machine alone makes %.2f ms", s.InFlush, s.Flushes, s.Otherwise, s.Machine)
+		row("stalls", "%.2f ms at most in %d flushes, %.2f ms in the median one, %.2f ms otherwise; the machine alone makes %.2f ms",
+			s.InFlush, s.Flushes, s.Median, s.Otherwise, s.Machine)
 	}
 	if s := r.Sums; s != nil {
 		row("sums", "counters %.0f, timings %.0f; %d points of gauges, %d of sets", s.Counters, s.Timings, s.Gauges, s.Sets)

@@ -19,7 +19,7 @@ func (o *options) climbStalls(ctx context.Context, out *ladder, stderr io.Writer
 	c := climber{rung: rung{name: stallRung, series: o.scale.series, bytes: stallBytes, mix: onlyCounters}, options: o}
 	l := c.load()
 	l.wire.buffer = stallBuffer
-	d, err := startDaemon(ctx, c.daemon("unixgram", o.scale.interval, false))
+	d, err := startDaemon(ctx, c.daemon("unixgram", o.scale.flushes, false))
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (o *options) climbStalls(ctx context.Context, out *ladder, stderr io.Writer
 		return fmt.Errorf("totals are not exact: %s", strings.Join(m.problems, "; "))
 	}
 	out.Stalls, out.StallRate = newStalls(&m), float64(m.sent.Messages)/m.sent.took.Seconds()
-	fmt.Fprintf(stderr, "%-12s %11s lines/s, held up %.2f ms at most in %d flushes, %.2f ms otherwise, %.2f ms by the machine\n", stallRung,
-		grouped(uint64(out.StallRate)), out.Stalls.InFlush, out.Stalls.Flushes, out.Stalls.Otherwise, out.Stalls.Machine)
+	fmt.Fprintf(stderr, "%-12s %11s lines/s, held up %.2f ms at most in %d flushes, %.2f ms in the median one, %.2f ms otherwise, %.2f ms by the machine\n",
+		stallRung, grouped(uint64(out.StallRate)), out.Stalls.InFlush, out.Stalls.Flushes, out.Stalls.Median, out.Stalls.Otherwise, out.Stalls.Machine)
 	return d.stop(ctx)
 }

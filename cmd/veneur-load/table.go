@@ -28,8 +28,8 @@ func (l *ladder) markdown() string {
 	}
 	if s := l.Stalls; s != nil {
 		fmt.Fprintf(&b, "\nThe longest time that the daemon did not read, at %s lines/s of 1 M series over a unix datagram socket: **%.2f ms** during "+
-			"%d flushes, **%.2f ms** otherwise. The machine made the sender itself wait for %.2f ms.\n", grouped(uint64(l.StallRate)), s.InFlush,
-			s.Flushes, s.Otherwise, s.Machine)
+			"%d flushes (%.2f ms in the median one), **%.2f ms** otherwise. The machine made the sender itself wait for %.2f ms.\n",
+			grouped(uint64(l.StallRate)), s.InFlush, s.Flushes, s.Median, s.Otherwise, s.Machine)
 	}
 	if len(l.Skipped) > 0 {
 		fmt.Fprintf(&b, "\nNot measured for want of time: %s.\n", strings.Join(l.Skipped, ", "))
