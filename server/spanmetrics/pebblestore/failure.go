@@ -7,16 +7,14 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
 
 // failure is what went wrong with the open store. It is set from any goroutine.
 type failure struct {
-	err   atomic.Pointer[error] // of the first since it was opened: it has to be opened again
-	lasts atomic.Bool           // it is not written again
-	told  atomic.Int64          // when one was logged, in unix seconds
+	err  atomic.Pointer[error] // of the first since it was opened: it has to be opened again
+	told atomic.Int64          // when one was logged, in unix seconds
 }
 
 // failed says why the store has to be opened again, if so.
@@ -30,12 +28,6 @@ func (f *failure) failed() error {
 // goOn opens the store again after it failed: to be written, if there is room and it may be; otherwise to be read, with an error.
 func (s *Store) goOn() error {
 	err := s.writable()
-	if err == nil && s.failure.lasts.Load() {
-		err = ErrBroken
-	}
-	if err == nil {
-		err = s.probe()
-	}
 	if err == nil {
 		s.close()
 		if err = s.open(false); err == nil {
@@ -63,24 +55,6 @@ func (s *Store) close() {
 	}
 }
 
-// probe writes as much as pebble may have to write when it opens the store, so that it is not pebble that finds out that there is no room, as under
-// a quota: it would not return before there is.
-func (s *Store) probe() error {
-	fs := s.settings.FS
-	name := fs.PathJoin(s.settings.Path, "ROOM")
-	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	chunk := make([]byte, 64<<10)
-	for n := 0; n < probeBytes && err == nil; n += len(chunk) {
-		_, err = f.Write(chunk)
-	}
-	return errors.Join(err, f.Sync(), f.Close(), fs.Remove(name))
-}
-
-const probeBytes = memTableBytes
-
 // writable says why nothing may be written now, if so. A directory that is gone, or another than was opened, is not written to: pebble would go on
 // for long in files that nobody finds again.
 func (s *Store) writable() error {
@@ -95,15 +69,12 @@ func (s *Store) writable() error {
 	return nil
 }
 
-// failsInBackground takes note of an error that nobody waits for. What failed there, the flush of a table mostly, pebble tries again at once and for ever, and it
-// does not open a store before it has succeeded. So it is opened to be written only when there is room; and not again in this life when it was not for
-// want of room that it failed.
+// failsInBackground takes note of an error that nobody waits for. What cannot be written has been told by the file system.
 func (s *Store) failsInBackground(err error) {
 	if pebble.IsCorruptionError(err) { // the rest of the store goes on, and pebble waits before it tries again
 		s.damaged(err)
 		return
 	}
-	s.failure.lasts.Store(!isFull(err))
 	s.fails(err)
 	time.Sleep(retryPause) // with which pebble waits
 }
@@ -119,7 +90,7 @@ func (s *Store) fails(err error) {
 }
 
 func (s *Store) damaged(err error) {
-	if s.mayTell() {
+	if s.failure.failed() == nil && s.mayTell() {
 		s.settings.Log.WithError(err).Errorf(
 			"the store of span metrics is damaged, and some of what is not yet emitted is lost: if this does not end, stop the daemon and delete %s", s.settings.Path)
 	}

@@ -93,7 +93,7 @@ func (s *Store) open(readOnly bool) error {
 	s.empty = false
 	fs := s.settings.FS
 	if !readOnly {
-		fs = logFS{fs, s}
+		fs = &diskFS{FS: fs, store: s}
 	}
 	cache := pebble.NewCache(cacheBytes)
 	defer cache.Unref()
@@ -251,11 +251,17 @@ func (s *Store) Last() store.Bucket { return s.last }
 
 // Read merges what a bucket holds into a set.
 func (s *Store) Read(b store.Bucket, into *partial.Set) error {
+	if s.failure.failed() != nil && !s.readOnly {
+		s.openToRead() // what it holds may never have been written
+	}
 	if s.db == nil && !s.empty {
 		return ErrBroken
 	}
 	for _, partition := range s.index.partitions(b, nil) {
 		wire, closer, err := s.db.Get(partitionKey(b, partition))
+		if failed := s.failure.failed(); err != nil && failed != nil {
+			return failed
+		}
 		if pebble.IsCorruptionError(err) {
 			s.corrupt.Add(1) // to wait for it would be in vain
 			continue
