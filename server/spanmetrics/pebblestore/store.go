@@ -172,10 +172,7 @@ func (s *Store) Bytes() uint64 { return s.bytes.Load() }
 func (s *Store) Commit(changes []store.Change) error {
 	if s.failure.failed() != nil || s.db == nil || s.readOnly {
 		if err := s.goOn(); err != nil {
-			if isFull(err) {
-				return ErrFull
-			}
-			return fmt.Errorf("%w: %w", ErrBroken, err)
+			return reasonOf(err)
 		}
 		s.settings.Log.Info("the store of span metrics takes something again")
 	} else if err := s.writable(); err != nil {
@@ -195,7 +192,8 @@ func (s *Store) Commit(changes []store.Change) error {
 	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, sequence), nil)
 	err = errors.Join(err, batch.Commit(pebble.Sync))
 	err = errors.Join(err, batch.Close())
-	if s.failure.failed() == nil {
+	failed := s.failure.failed()
+	if failed == nil {
 		if err == nil {
 			s.made(changes)
 		}
@@ -206,7 +204,15 @@ func (s *Store) Commit(changes []store.Change) error {
 		return nil
 	}
 	s.sequence = sequence
-	return ErrBroken
+	return reasonOf(failed)
+}
+
+// reasonOf returns ErrFull or ErrBroken, with what it was.
+func reasonOf(err error) error {
+	if isFull(err) {
+		return ErrFull
+	}
+	return fmt.Errorf("%w: %w", ErrBroken, err)
 }
 
 // made notes changes that are on the disk.
