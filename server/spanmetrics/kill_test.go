@@ -80,7 +80,7 @@ func TestCase15KillInsideABucket(t *testing.T) {
 		least, most = least+committed, most+sent+100
 	}
 	r := newRig(t, childConfig(path), nil, func(s *Settings) { s.Now = func() time.Time { return time.Now().Add(2 * time.Hour) } })
-	require.Eventually(t, func() bool { return len(r.emitted()) >= 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.emitted()) >= 2 }, time.Minute, time.Millisecond)
 	r.stop()
 	emitted := r.emitted()
 	assert.Contains(t, emitted[0], " late: ")

@@ -3,12 +3,12 @@ package spanmetrics
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/veneurd/veneur/internal/leaktest"
 )
 
 func TestMain(m *testing.M) {
 	if runChild() {
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
