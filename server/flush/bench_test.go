@@ -53,7 +53,7 @@ func (f *feeder) add(packet []byte) {
 }
 
 // newBench returns one that knows a million counters with three tags each, which come in packets of twenty lines.
-func newBench(b *testing.B, offer func(func(), ...*sinks.Batch)) *bench {
+func newBench(b *testing.B, offer func(_, _ func(), _ ...*sinks.Batch)) *bench {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	config := aggregate.DefaultConfig()
@@ -102,8 +102,8 @@ func BenchmarkFlushEncode(b *testing.B) {
 	sink, err := configured.Metrics(sinks.Settings{Name: "a", Hostname: "host", Stdout: io.Discard})
 	require.NoError(b, err)
 	sent := 0
-	f := newBench(b, func(done func(), interval ...*sinks.Batch) {
-		defer done()
+	f := newBench(b, func(free, _ func(), interval ...*sinks.Batch) {
+		defer free()
 		for _, whole := range interval {
 			for points := range slices.Chunk(whole.Points, chunkLen) {
 				chunk := *whole

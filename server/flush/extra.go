@@ -13,7 +13,11 @@ import (
 type Extra struct{ f *Flusher }
 
 // NewExtra returns an Extra. Lanes and Collector of the settings are not used.
-func NewExtra(s Settings) *Extra { return &Extra{New(s)} }
+func NewExtra(s Settings) *Extra {
+	f := New(s)
+	f.render.stock = nil // it may be long until the next interval, and what it would keep holds on to series
+	return &Extra{f}
+}
 
 // exemplarsOf returns the exemplars with the series as the output has them.
 func (f *Flusher) exemplarsOf(o *output) []metric.Exemplar {

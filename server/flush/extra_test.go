@@ -16,7 +16,7 @@ import (
 func TestExtraIntervalsOverlap(t *testing.T) {
 	f := newFixture(t, tested(nil), Target{Name: "a"})
 	var undone []func()
-	f.s.Targets[0].Offer = func(told func(), _ ...*sinks.Batch) { undone = append(undone, told) }
+	f.s.Targets[0].Offer = func(_, told func(), _ ...*sinks.Batch) { undone = append(undone, told) }
 	x := NewExtra(f.s)
 	var done []int
 	for i := range 3 {
@@ -36,9 +36,9 @@ func TestExtraIntervals(t *testing.T) {
 	for i := range f.s.Targets {
 		target := &f.s.Targets[i]
 		keep := target.Offer
-		target.Offer = func(told func(), interval ...*sinks.Batch) {
+		target.Offer = func(_, told func(), interval ...*sinks.Batch) {
 			undone = append(undone, told)
-			keep(told, interval...)
+			keep(nil, told, interval...)
 		}
 	}
 	x, done := NewExtra(f.s), 0

@@ -28,9 +28,10 @@ type Target struct {
 	Rules              Rules
 	ExcludedTags       []string // keys of tags_exclude entries that name the sink
 	WantsDistributions bool
-	// Offer takes one interval over, as one batch or as several, and never blocks. It calls done, at most once and from any goroutine, when the
-	// points are not read any more: their memory is used again. What it never calls done for is left to the collector.
-	Offer func(done func(), interval ...*sinks.Batch)
+	// Offer takes one interval over, as one batch or as several, and never blocks. It calls free when the arrays of points are not read any more,
+	// since they are used again, and done when the interval is delivered or given up, see package delivery: each at most once, from any goroutine.
+	// done may be nil.
+	Offer func(free, done func(), interval ...*sinks.Batch)
 }
 
 // Settings is what a Flusher works with.
@@ -97,6 +98,7 @@ func (f *Flusher) Run(ctx context.Context) error {
 	now := time.Now()
 	c := newClock(f.s.Config.Interval, f.s.Config.SynchronizeWithInterval, now)
 	f.flushed.Store(int64(now.Sub(f.begun)))
+	f.pace.hurry = ctx.Done()
 	timer := time.NewTimer(c.wait(now))
 	defer timer.Stop()
 	for {

@@ -55,7 +55,7 @@ func newFixture(t *testing.T, c Config, targets ...Target) *fixture {
 	f.lane = &lane{table: interner.NewTable()}
 	for i := range targets {
 		name := targets[i].Name
-		targets[i].Offer = func(_ func(), interval ...*sinks.Batch) { f.got[name] = append(f.got[name], interval...) }
+		targets[i].Offer = func(_, _ func(), interval ...*sinks.Batch) { f.got[name] = append(f.got[name], interval...) }
 	}
 	require.NoError(t, c.Validate())
 	f.Flusher = New(Settings{

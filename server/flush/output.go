@@ -127,14 +127,7 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
 	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
-	done := points.list.lease.release
-	if told := f.done; told != nil {
-		done = func() {
-			points.list.lease.release()
-			told()
-		}
-	}
-	o.Offer(done, interval...)
+	o.Offer(points.list.lease.release, f.done, interval...)
 }
 
 // batches returns an interval as one batch or, where there are many items of some sort, as several. The first is there in any case.

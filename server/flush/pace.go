@@ -5,8 +5,9 @@ import "time"
 // pace keeps a flush from taking a whole core for long: a flush of a million series is at work for a tenth of a second, and on a small machine the
 // readers of sockets need the core.
 type pace struct {
-	since time.Time     // it works
-	slept time.Duration // the last time
+	since time.Time       // it works
+	slept time.Duration   // the last time
+	hurry <-chan struct{} // closed when the daemon stops: nobody reads sockets any more, and time is short; nil is never
 }
 
 const (
@@ -22,6 +23,11 @@ const (
 // step is called every some ten microseconds of work. It sleeps rather than yields: the runtime looks for packets that have arrived when it has
 // nothing else to run, and else only every ten milliseconds.
 func (p *pace) step() {
+	select {
+	case <-p.hurry:
+		return
+	default:
+	}
 	now := time.Now()
 	if now.Sub(p.since) < max(workAtOnce, min(p.slept, mostAtOnce)) {
 		return

@@ -32,13 +32,13 @@ type column struct {
 type renderer struct {
 	columns []column
 	pace    *pace
-	stock   stock[metric.Point]
-	names   map[string][]string // histogram name -> its names with suffixes, so that they are built once
+	stock   *stock[metric.Point] // nil leaves the arrays to the collector
+	names   map[string][]string  // histogram name -> its names with suffixes, so that they are built once
 	spare   map[string][]string
 }
 
 func newRenderer(c Config, pace *pace) *renderer {
-	r := &renderer{pace: pace, names: map[string][]string{}, spare: map[string][]string{}}
+	r := &renderer{pace: pace, stock: new(stock[metric.Point]), names: map[string][]string{}, spare: map[string][]string{}}
 	for _, name := range c.Aggregates {
 		typ := metric.GaugePoint
 		if name == "count" {
@@ -56,7 +56,9 @@ func newRenderer(c Config, pace *pace) *renderer {
 
 // begin starts an interval: names not used in the one before are let go.
 func (r *renderer) begin() {
-	r.stock.begin()
+	if r.stock != nil {
+		r.stock.begin()
+	}
 	r.names, r.spare = r.spare, r.names
 	clear(r.names)
 }
@@ -83,8 +85,13 @@ type rendered struct {
 	gaveWay []metric.Point // gauges whose value gave way to that of another series
 }
 
-// lease returns one of arrays for points.
-func (r *renderer) lease() *lease[metric.Point] { return newLease(&r.stock) }
+// lease returns one of arrays for points, or nil.
+func (r *renderer) lease() *lease[metric.Point] {
+	if r.stock == nil {
+		return nil
+	}
+	return newLease(r.stock)
+}
 
 // render makes the points of an interval, with a lease that the caller holds. Where emit is set, it says which columns of a histogram are wanted.
 func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, column int) bool) rendered {

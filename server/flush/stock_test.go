@@ -29,9 +29,9 @@ func newStocked(t *testing.T, series int, c Config, targets ...Target) *stocked 
 	s.fixture = newFixture(t, c, targets...)
 	for i := range s.s.Targets {
 		target := &s.s.Targets[i]
-		target.Offer = func(done func(), interval ...*sinks.Batch) {
+		target.Offer = func(free, _ func(), interval ...*sinks.Batch) {
 			s.got[target.Name] = interval
-			s.held[target.Name] = append(s.held[target.Name], done)
+			s.held[target.Name] = append(s.held[target.Name], free)
 		}
 	}
 	return s
@@ -54,8 +54,8 @@ func arrays(interval []*sinks.Batch) (at []*metric.Point) {
 }
 
 func (s *stocked) giveBack(target string) {
-	for _, done := range s.held[target] {
-		done()
+	for _, free := range s.held[target] {
+		free()
 	}
 	delete(s.held, target)
 }

@@ -1,11 +1,13 @@
 package delivery
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
 )
 
@@ -44,22 +46,25 @@ func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 }
 
 // Offer takes an interval over for delivery, in as many batches as it has: they are queued, dropped and given up together. It costs one pass
-// over them, never blocks, and keeps them; they must not change any more (but see OfferUntil). A full queue drops its oldest interval. After Run has returned
+// over them, never blocks, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
 // everything offered is expired.
-func (d *Delivery) Offer(interval ...*sinks.Batch) { d.OfferUntil(nil, interval...) }
+func (d *Delivery) Offer(interval ...*sinks.Batch) { d.OfferUntil(nil, nil, interval...) }
 
-// OfferUntil is Offer, and done is called once when the delivery is done with the interval: it was sent, refused, dropped, given up, or is on
-// disk, and its arrays may be used for something else. It is not called for what is lost because Run ends, which whoever offers it may then offer
-// again. done is called from any goroutine, with a lock held: it must not block, nor call the delivery.
-func (d *Delivery) OfferUntil(done func(), interval ...*sinks.Batch) {
+// OfferUntil is Offer, and says when it is done with the interval. free is called when the arrays of points are not read any more and may be
+// used for something else; done when it was sent, refused, dropped, given up, or is on disk. Each may be nil and is called once at most: not for what
+// is lost because Run ends, which whoever offers it may then offer again. They are called from any goroutine, with a lock held: they must not block,
+// nor call the delivery.
+func (d *Delivery) OfferUntil(free, done func(), interval ...*sinks.Batch) {
 	dropped := 0
 	drop := func(r Reason) {
 		dropped++
 		d.filtered[r].Inc()
 	}
-	p := &parcel{born: time.Now(), done: done}
+	p := &parcel{born: time.Now(), free: free, done: done}
 	var kept []*sinks.Batch
-	for _, b := range interval {
+	var lent [][]metric.Point // the points of each of kept as they were offered
+	for _, given := range interval {
+		b := given
 		if !d.distributions && b.Distributions != nil {
 			without := *b
 			without.Distributions = nil
@@ -76,13 +81,20 @@ func (d *Delivery) OfferUntil(done func(), interval ...*sinks.Batch) {
 		p.items += b.Len()
 		p.bytes += bytes
 		b.More = true
-		kept = append(kept, b)
+		kept, lent = append(kept, b), append(lent, given.Points)
+	}
+	if dropped > 0 {
+		// What is held must be what is counted: a few items kept of a million would hold the memory of all as long as the sink hangs.
+		for i, b := range kept {
+			if len(b.Points) > 0 && &b.Points[0] == &lent[i][0] {
+				b.Points = slices.Clone(b.Points)
+			}
+		}
+		p.letGo()
 	}
 	if len(kept) == 0 {
 		d.queue.push(nil, dropped)
-		if done != nil {
-			done()
-		}
+		p.tell()
 		return
 	}
 	kept[len(kept)-1].More = interval[len(interval)-1].More

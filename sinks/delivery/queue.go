@@ -31,7 +31,7 @@ type parcel struct {
 	born         time.Time
 	cuts         []int // where its chunks end, ascending; the last one is items; nil is one chunk
 	cargo        cargo
-	done         func() // see OfferUntil; nil when nobody waits, or when it was called
+	free, done   func() // see OfferUntil; nil when nobody waits, or when it was called
 
 	settled int  // of items, or moved to disk; under the queue's lock
 	moved   int  // of items: the first so many are on disk
@@ -84,9 +84,18 @@ func (q *queue) makeRoom() {
 
 // tell tells whoever waits that the queue is done with the parcel.
 func (p *parcel) tell() {
+	p.letGo()
 	if p.done != nil {
 		p.done()
 		p.done = nil
+	}
+}
+
+// letGo tells whoever waits that the arrays of the parcel are not read any more.
+func (p *parcel) letGo() {
+	if p.free != nil {
+		p.free()
+		p.free = nil
 	}
 }
 

@@ -98,7 +98,7 @@ func (q *queue) lose(items int, o outcome) {
 // giveBack ends the worker's hold on a parcel when the time is over: what is on disk stays there, the rest is expired.
 func (q *queue) giveBack(p *parcel) {
 	if !p.stored {
-		p.done = nil
+		p.free, p.done = nil, nil
 		q.done(p)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/delivery"
 )
@@ -36,7 +37,7 @@ func TestOfferUntil(t *testing.T) {
 				}
 				stop := run(t, r)
 				var told atomic.Int64
-				r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
+				r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
 				synctest.Wait()
 				if tt.wait > 0 {
 					assert.Zero(t, told.Load())
@@ -50,13 +51,66 @@ func TestOfferUntil(t *testing.T) {
 	}
 }
 
+// The arrays are free as soon as nothing of them is read: with the delivery, or at once where the filter made others.
+func TestOfferUntilFree(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*delivery.Config)
+		early  int64
+		sent   int
+	}{
+		{"nothing filtered", nil, 0, 4},
+		{"one filtered", func(c *delivery.Config) { c.MaxNameLength = 6 }, 1, 3},
+		{"all filtered", func(c *delivery.Config) { c.MaxNameLength = 1 }, 1, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil, tt.change)
+				series := &metric.Series{Name: "x"}
+				points := func(names ...string) *sinks.Batch {
+					b := &sinks.Batch{End: time.Unix(1, 0)}
+					for _, name := range names {
+						b.Points = append(b.Points, metric.Point{Series: series, Name: name, Value: 1})
+					}
+					return b
+				}
+				interval := []*sinks.Batch{points("first", "second"), points("third", "a long name")}
+				if tt.sent == 4 {
+					interval[1].Points[1].Name = "fourth"
+				}
+				var free, done atomic.Int64
+				r.OfferUntil(func() { free.Add(1) }, func() { done.Add(1) }, interval...)
+				assert.Equal(t, tt.early, free.Load())
+				if free.Load() > 0 {
+					for _, b := range interval {
+						clear(b.Points)
+					}
+				}
+				stop := run(t, r)
+				synctest.Wait()
+				stop()
+				assert.EqualValues(t, 1, free.Load())
+				assert.EqualValues(t, 1, done.Load())
+				sent := 0
+				for _, a := range r.rec.Attempts() {
+					for i := range a.Batch.Points {
+						assert.NotEmpty(t, a.Batch.Points[i].Name)
+						sent++
+					}
+				}
+				assert.Equal(t, tt.sent, sent)
+			})
+		})
+	}
+}
+
 func TestOfferUntilOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil, func(c *delivery.Config) { c.QueueItems, c.ChunkItems = 10, 1 })
 		var told [3]atomic.Int64
 		read := func() [3]int64 { return [3]int64{told[0].Load(), told[1].Load(), told[2].Load()} }
 		for i := range told {
-			r.OfferUntil(func() { told[i].Add(1) }, batch(10, 1))
+			r.OfferUntil(nil, func() { told[i].Add(1) }, batch(10, 1))
 		}
 		assert.Equal(t, [3]int64{1, 1, 0}, read(), "what a newer one drives out is given up")
 		stop := run(t, r)
@@ -74,11 +128,11 @@ func TestOfferUntilTheEnd(t *testing.T) {
 		}
 		var told atomic.Int64
 		stop := run(t, r)
-		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
-		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
+		r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
+		r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
 		synctest.Wait()
 		stop()
-		r.OfferUntil(func() { told.Add(1) }, batch(10, 1))
+		r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
 		assert.Zero(t, told.Load(), "what the end of the process cut off may be offered to the next")
 	})
 }
