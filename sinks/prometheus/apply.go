@@ -21,7 +21,7 @@ type board struct {
 	expireAfter time.Duration
 
 	round    uint64    // number of the interval
-	now      time.Time // of the Send
+	now      time.Time // of the Send, or later: what it brings stays as if it had come then
 	end      int64     // of its interval, unix seconds
 	refusals refusals
 
@@ -50,6 +50,10 @@ func newBoard(c Config) *board {
 // add adds a chunk of an interval. It keeps series, which never change, and nothing else of it.
 func (b *board) add(chunk *sinks.Batch, now time.Time) {
 	b.now, b.end = now, chunk.End.Unix()
+	// What comes once in ten minutes, as span metrics may, stays until it can come again, whatever expire_after says of the others.
+	if more := 2*chunk.Interval - b.expireAfter; more > 0 {
+		b.now = now.Add(more)
+	}
 	for i := range chunk.Points {
 		p := &chunk.Points[i]
 		if b.digests != dto.MetricType_COUNTER && saidByDigest(p) {

@@ -32,7 +32,8 @@ type Config struct {
 	// Percentiles are the quantiles of a summary, from 0 to 1; they are those of the last interval in which the histogram had samples.
 	Percentiles []float64 `yaml:"percentiles"`
 	// ExpireAfter is for how long a series that gets no more samples stays on the page, with its last value; 0 is for ever. A counter
-	// that comes back later starts from 0. It must be at least two intervals.
+	// that comes back later starts from 0. It must be at least two intervals; a series of a longer one, as span metrics have them, stays for
+	// two of its own.
 	ExpireAfter time.Duration `yaml:"expire_after"`
 	// MaxSeries is how many series are held, counted as they come in: by type, name and tags. Points of further ones are refused. A series
 	// costs half a kilobyte, and a native histogram up to three more.

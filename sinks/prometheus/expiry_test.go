@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,6 +56,23 @@ func TestSeriesLeaveWithoutFurtherIntervals(t *testing.T) {
 		synctest.Wait()
 		assert.NotEmpty(t, r.lines())
 		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		assert.Empty(t, r.lines())
+	})
+}
+
+// A series of span metrics that comes every ten minutes is there all the time, and its counter goes on.
+func TestSeriesOfLongIntervalsStay(t *testing.T) {
+	withExpiry(t, nil, func(t *testing.T, r *rig) {
+		for n := range 4 {
+			r.interval(&sinks.Batch{Interval: 10 * time.Minute, Points: []metric.Point{counter("long", 1)}})
+			for range 60 {
+				time.Sleep(interval)
+				r.points(gauge("busy", 1))
+			}
+			assert.Equal(t, []string{"busy 1", fmt.Sprint("long_total ", n+1)}, r.lines())
+		}
+		time.Sleep(11 * time.Minute)
 		synctest.Wait()
 		assert.Empty(t, r.lines())
 	})

@@ -3,6 +3,7 @@ package prometheus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 // interval sends one whole interval and returns how many of its items were refused.
 func (r *rig) interval(b *sinks.Batch) int {
 	r.t.Helper()
-	b.End, b.Interval = r.end, interval
+	b.End, b.Interval = r.end, cmp.Or(b.Interval, interval)
 	r.end = r.end.Add(interval)
 	err := r.Send(r.t.Context(), b)
 	if err == nil {

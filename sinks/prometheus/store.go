@@ -30,7 +30,7 @@ type store struct {
 // entry is one series as senders know it.
 type entry struct {
 	series *series
-	seen   time.Time // when it last got a value
+	seen   time.Time // when it last got a value, or later: see board.now
 	round  uint64    // the interval in which it last got one
 }
 
