@@ -13,8 +13,8 @@ import (
 func (s *Stage) closeEnded(now time.Time) {
 	s.ended = false
 	// Once an interval its memory is made anew: kept, it would be as much for all of the time as a lane takes.
-	s.set = partial.New(s.s.Config.limits())
-	defer func() { s.set = nil }()
+	s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
+	defer func() { s.set, s.part = nil, nil }()
 	for _, fine := range []bool{true, false} {
 		states, err := s.store.Buckets()
 		if err != nil {
@@ -55,18 +55,44 @@ func (s *Stage) close(b store.State, now time.Time) bool {
 	if !b.Closed {
 		changes := []store.Change{{Op: store.Close, Bucket: b.Bucket}}
 		if b.Fine {
-			s.wire = s.set.AppendTo(s.wire[:0])
-			for _, interval := range s.s.Config.Intervals {
-				if seconds := int64(interval / time.Second); seconds > b.Interval {
-					changes = append(changes, store.Change{Op: store.Merge, Bucket: s.unclosed(store.At(seconds, b.Start, false)), Partial: s.wire})
-				}
-			}
+			changes = s.rollUp(changes, b.Bucket)
 		}
 		s.write(changes)
 		s.closed[b.Bucket] = true
+		delete(s.rollups, b.Bucket)
 	}
 	s.hand(b.Bucket, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
 	return true
+}
+
+// rollUp adds the changes by which a fine bucket, which is in s.set, goes on into longer ones. Which of its keys have a place there is said now: stores
+// merge in any order.
+func (s *Stage) rollUp(changes []store.Change, b store.Bucket) []store.Change {
+	s.wire = s.set.AppendTo(s.wire[:0])
+	ends := []int{len(s.wire)}
+	for _, interval := range s.s.Config.Intervals {
+		seconds := int64(interval / time.Second)
+		if seconds <= b.Interval {
+			continue
+		}
+		into := s.unclosed(store.At(seconds, b.Start, false))
+		known := s.rollups[into]
+		if known == nil {
+			known = s.knownIn(into)
+			s.rollups[into] = known
+		}
+		s.part.Reset()
+		s.part.Use(known)
+		_ = s.part.Merge(s.wire[:ends[0]]) // there is no error in what was just written
+		s.wire = s.part.AppendTo(s.wire)
+		ends = append(ends, len(s.wire))
+		changes = append(changes, store.Change{Op: store.Merge, Bucket: into})
+	}
+	rolled := changes[len(changes)-len(ends)+1:]
+	for i := range rolled {
+		rolled[i].Partial = s.wire[ends[i]:ends[i+1]]
+	}
+	return changes
 }
 
 // unclosed returns a bucket or, when that takes nothing any more, the first after it that does: what came to a closed one would be deleted with it,
@@ -115,7 +141,7 @@ func (s *Stage) forget() {
 func (s *Stage) end(now time.Time) {
 	if _, memory := s.store.(*store.Memory); memory && s.s.EmitOpen {
 		states, _ := s.store.Buckets() // that of memory has no errors
-		s.set = partial.New(s.s.Config.limits())
+		s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
 		for _, fine := range []bool{true, false} {
 			for _, b := range states {
 				if b.Fine == fine && !s.handed[b.Bucket] {

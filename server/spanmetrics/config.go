@@ -44,7 +44,7 @@ type Config struct {
 }
 
 // Limits is how many keys there may be. One key of an operation takes some 300 bytes, twice in each lane and once in the store, more if its
-// durations differ much.
+// durations differ much, and 100 more for each interval. What has a place in an interval keeps it until its end.
 type Limits struct {
 	// Services is how many services are told apart.
 	Services int `yaml:"services"`

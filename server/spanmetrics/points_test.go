@@ -30,7 +30,7 @@ func pointsOf(t *testing.T, change func(*Settings), spans ...*ssf.SSFSpan) []str
 	for _, span := range spans {
 		r.Add(span, 1_700_000_000)
 	}
-	set, _ := r.take()
+	set, _ := r.take(s.known)
 	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	return shown(iv)
 }
@@ -110,7 +110,7 @@ func TestQuantilesOfDurations(t *testing.T) {
 		r.Add(requestSpan("web", "GET /", d), 1_700_000_000)
 	}
 	slices.Sort(durations)
-	set, _ := r.take()
+	set, _ := r.take(s.known)
 	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	checked := 0
 	for h := range iv.Histograms.All() {
@@ -199,7 +199,7 @@ func TestExemplars(t *testing.T) {
 		one.TraceId, one.Id, one.Error = span.trace, span.trace, span.failed
 		r.Add(one, 1000+int64(i))
 	}
-	set, _ := r.take()
+	set, _ := r.take(s.known)
 	_, exemplars := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	var got []string
 	for _, e := range exemplars {

@@ -35,8 +35,10 @@ func (c *counts) add(o *counts) {
 	c.withoutRate += o.withoutRate
 }
 
-func newRecorder(d derive.Dimensions, l partial.Limits) *Recorder {
-	return &Recorder{classifier: derive.NewClassifier(d), active: partial.New(l), idle: partial.New(l)}
+func newRecorder(d derive.Dimensions, l partial.Limits, known *partial.Known) *Recorder {
+	r := &Recorder{classifier: derive.NewClassifier(d), active: partial.New(l), idle: partial.New(l)}
+	r.active.Use(known)
+	return r
 }
 
 // Add counts a span, which is a valid part of a trace with each tag once, and which came at a time in unix seconds. Nothing of it is kept. It may be
@@ -61,9 +63,10 @@ func (r *Recorder) Add(span *ssf.SSFSpan, unix int64) {
 	}
 }
 
-// take returns what was counted since the last call. The set is the caller's until it has emptied it, by Reset, which it does before it calls
-// again.
-func (r *Recorder) take() (*partial.Set, counts) {
+// take returns what was counted since the last call; what is counted from now on is for the bucket whose keys are given. The set is the caller's
+// until it has emptied it, by Reset, which it does before it calls again.
+func (r *Recorder) take(known *partial.Known) (*partial.Set, counts) {
+	r.idle.Use(known)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.active, r.idle = r.idle, r.active

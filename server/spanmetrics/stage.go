@@ -57,12 +57,15 @@ type Stage struct {
 	store     store.Store
 	fallback  *store.Fallback // the store, where it is one
 
-	open       store.Bucket          // where spans go
-	memoryOnly bool                  // something is that should be on disk
-	ended      bool                  // buckets may have ended that are not handed on
-	closed     map[store.Bucket]bool // closed and not yet deleted
-	handed     map[store.Bucket]bool // of these, handed on
-	set        *partial.Set          // a bucket at a time, while buckets are closed
+	open       store.Bucket                    // where spans go
+	known      *partial.Known                  // the keys of that
+	rollups    map[store.Bucket]*partial.Known // those of the longer buckets that are open
+	memoryOnly bool                            // something is that should be on disk
+	ended      bool                            // buckets may have ended that are not handed on
+	closed     map[store.Bucket]bool           // closed and not yet deleted
+	handed     map[store.Bucket]bool           // of these, handed on
+	set        *partial.Set                    // a bucket at a time, while buckets are closed
+	part       *partial.Set                    // what goes on into a longer one, meanwhile
 	changes    []store.Change
 	wire       []byte
 
@@ -79,7 +82,8 @@ func New(s Settings) *Stage {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}}
+	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}, rollups: map[store.Bucket]*partial.Known{}}
+	stage.known = partial.NewKnown(s.Config.limits())
 	s.Config.ResourceTags = slices.DeleteFunc(slices.Clone(s.Config.ResourceTags), func(key string) bool {
 		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })
 	})
@@ -96,7 +100,7 @@ func New(s Settings) *Stage {
 
 // NewRecorder returns a recorder of the stage. It is called before Start.
 func (s *Stage) NewRecorder() *Recorder {
-	r := newRecorder(s.s.Config.dimensions(), s.s.Config.limits())
+	r := newRecorder(s.s.Config.dimensions(), s.s.Config.limits(), s.known)
 	s.recorders = append(s.recorders, r)
 	return r
 }
@@ -170,6 +174,7 @@ func (s *Stage) begin(now time.Time) {
 	}
 	s.begun(s.store.Last(), now)
 	s.open = s.unclosed(s.open)
+	s.learn(s.known, s.open)
 	s.closeEnded(now)
 }
 
@@ -182,12 +187,17 @@ func (s *Stage) begun(b store.Bucket, now time.Time) {
 
 // tick commits what came, and hands on what is over.
 func (s *Stage) tick(now time.Time) {
-	s.commit()
+	next := s.open
 	if open := store.At(s.interval(), now.Unix(), true); open.Start > s.open.Start || s.open.End() > now.Add(maxBack).Unix()+s.open.Interval {
 		// A clock that was set back a little is waited for: the bucket it shows is emitted. So is not one that was far ahead.
-		if open = s.unclosed(open); open != s.open {
-			s.open, s.ended = open, true
-		}
+		next = s.unclosed(open)
+	}
+	if next != s.open {
+		s.known = s.knownIn(next) // before what is counted for it is
+	}
+	s.commit()
+	if next != s.open {
+		s.open, s.ended = next, true
 	}
 	if s.ended {
 		s.closeEnded(now)
@@ -195,13 +205,13 @@ func (s *Stage) tick(now time.Time) {
 	s.forget()
 }
 
-// commit writes what the recorders have into the open bucket.
+// commit writes what the recorders have into the open bucket. What they get from now on is for that of s.known.
 func (s *Stage) commit() {
 	s.changes, s.wire = s.changes[:0], s.wire[:0]
 	var ends []int
 	var counted counts
 	for i, r := range s.recorders {
-		set, c := r.take()
+		set, c := r.take(s.known)
 		counted.add(&c)
 		if !set.Empty() {
 			s.wire = set.AppendTo(s.wire)

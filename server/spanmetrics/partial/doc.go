@@ -6,13 +6,15 @@
 //
 // # Limits
 //
-// A limit is looked at only where a key is new. A known key always finds its group.
+// A limit is looked at only where a key is new. A known key always finds its group. Sets that are filled for the same bucket of time, one after
+// another and side by side, share which keys those are: see [Known].
 //
 //   - A service past its limit gives all it has to the overall overflow, and is counted in an estimate of such services.
 //   - A key past the limit of its service, or of all services, goes to the overflow of its service, and is counted in an estimate of such
 //     keys, one a family.
 //   - A dependency that is new while its service holds half of what it may first loses the name of its span, so that few targets called
-//     from many places do not use up the room: it joins, or becomes, the group of that target without a name.
+//     from many places do not use up the room: it joins, or becomes, the group of that target without a name. In a message it keeps it, unless
+//     the set that takes it shares what is known: there the name had its place.
 //
 // # Ownership
 //

@@ -14,25 +14,44 @@ func (s *Set) findGroup(home place, g *group) int32 {
 		return s.entries[number].at
 	}
 	m := &s.services[home.at]
-	held, limit := m.held(g.family), s.limits.PerService.of(g.family)
-	if g.family == Dependencies && g.name != "" && held >= limit/2 {
-		key = key[:len(key)-len(g.name)]
-		number, known = s.index[string(key)]
-		if known && s.entries[number].generation == s.present {
-			return s.entries[number].at
+	if s.known == nil || !known || s.entries[number].bucket != s.bucket {
+		has, nameless := s.placeFor(m, g)
+		if !has {
+			s.estimate(s.excessOf(home), g.family)
+			return -1
 		}
-	}
-	if held >= limit || s.counts[g.family] >= s.limits.Overall.of(g.family) {
-		s.estimate(s.excessOf(home), g.family)
-		return -1
+		if nameless {
+			key = key[:len(key)-len(g.name)]
+			number, known = s.index[string(key)]
+			if known && s.entries[number].generation == s.present {
+				return s.entries[number].at
+			}
+		}
 	}
 	if !known {
 		number = s.addEntry(key)
 	}
 	s.counts[g.family]++
-	e := s.enter(number, held)
+	e := s.enter(number, m.held(g.family))
 	m.add(groupOf(e.key))
 	return e.at
+}
+
+// placeFor says whether the group at hand, which is not in the present generation, has a place or, without its name, is there or has one.
+func (s *Set) placeFor(m *Service, g *group) (has, nameless bool) {
+	if s.known != nil {
+		return s.known.group(s.service, s.key, g.family, len(g.name))
+	}
+	held, limit := m.held(g.family), s.limits.PerService.of(g.family)
+	// A name that comes with a message had its place where that was made, and may only come after those without by the order of messages.
+	if g.family == Dependencies && g.name != "" && !g.merged && held >= limit/2 {
+		nameless = true
+		number, known := s.index[string(s.key[:len(s.key)-len(g.name)])]
+		if known && s.entries[number].generation == s.present {
+			return true, true
+		}
+	}
+	return held < limit && s.counts[g.family] < s.limits.Overall.of(g.family), nameless
 }
 
 // held returns how many groups of a family the service has.

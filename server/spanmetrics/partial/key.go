@@ -30,6 +30,7 @@ type group struct {
 	failed       bool
 	kind, target string // of a dependency
 	name         string // of an operation or dependency; the kind of a request
+	merged       bool   // it comes from another set; no part of the key
 }
 
 func appendGroup(b []byte, service int32, g *group) []byte {

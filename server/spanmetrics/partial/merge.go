@@ -1,6 +1,8 @@
 package partial
 
 import (
+	"slices"
+
 	"github.com/veneurd/veneur/server/sketch/hll"
 	"github.com/veneurd/veneur/server/sketch/loghist"
 )
@@ -49,9 +51,12 @@ func (s *Set) mergeService(from *Service) {
 			s.excessOf(home).addKind(&f.Duration, 0, 0, f.Ok, f.Failed)
 		}
 	}
+	if s.known != nil {
+		slices.SortStableFunc(from.Dependencies, namedFirst) // those without a name came when there was little room for names
+	}
 	for i := range from.Dependencies {
 		f := &from.Dependencies[i]
-		g := group{family: Dependencies, failed: f.Failed, kind: f.TargetKind, target: f.Target, name: f.Name}
+		g := group{family: Dependencies, failed: f.Failed, kind: f.TargetKind, target: f.Target, name: f.Name, merged: true}
 		if at := s.findGroup(home, &g); at >= 0 {
 			d := &s.services[home.at].Dependencies[at]
 			d.Weight, d.Sum = loghist.Plus(d.Weight, f.Weight), loghist.Plus(d.Sum, f.Sum)
@@ -62,6 +67,16 @@ func (s *Set) mergeService(from *Service) {
 	if from.Overflow != nil {
 		s.mergeExcess(s.excessOf(home), from.Overflow)
 	}
+}
+
+func namedFirst(a, b Dependency) int {
+	switch {
+	case (a.Name == "") == (b.Name == ""):
+		return 0
+	case a.Name != "":
+		return -1
+	}
+	return 1
 }
 
 func (s *Set) mergeExcess(into *Excess, from *Overflow) {

@@ -16,8 +16,10 @@ type Set struct {
 
 	index   map[string]int32 // entries by key
 	entries []entry
-	used    int    // entries of the present generation
 	present uint32 // what Reset raises
+	kept    int    // entries that were let in in the present bucket
+	bucket  uint32 // what Use raises, and Reset where nothing is shared
+	known   *Known // whom to ask for a place; nil where the limits are those of the set alone
 
 	services []Service
 	excess   []*Excess  // of services, nil where there is none
@@ -37,7 +39,8 @@ type Set struct {
 type entry struct {
 	key        string
 	generation uint32
-	at         int32 // its place in its list
+	bucket     uint32 // in which it was let in last
+	at         int32  // its place in its list
 }
 
 // Excess is what came of keys that have no group.
@@ -51,7 +54,7 @@ func (e *Excess) Keys(f Family) uint64 { return e.keys[f].Estimate() }
 
 // New returns an empty set.
 func New(l Limits) *Set {
-	return &Set{limits: l, index: map[string]int32{}, present: 1}
+	return &Set{limits: l, index: map[string]int32{}, present: 1, bucket: 1}
 }
 
 // Add counts a span, which came at a time in unix seconds. It says whether its duration was cut to what a sketch can tell. It costs two
@@ -150,10 +153,11 @@ func (s *Set) Count(f Family) int { return s.counts[f] }
 // idleEntries is how many keys may be kept that are not in use.
 const idleEntries = 1024
 
-// Reset empties the set. Its keys and arrays stay for what comes next, unless a third of them was not in use.
+// Reset empties the set. Its keys and arrays stay for what comes next, unless a third of them was not in use, in the bucket where the set is
+// filled for one.
 func (s *Set) Reset() {
-	if len(s.entries) > s.used+s.used/2+idleEntries {
-		*s = Set{limits: s.limits, index: map[string]int32{}, present: 1, service: s.service, key: s.key, whole: s.whole}
+	if len(s.entries) > s.kept+s.kept/2+idleEntries {
+		*s = Set{limits: s.limits, index: map[string]int32{}, present: 1, bucket: 1, known: s.known, service: s.service, key: s.key, whole: s.whole}
 		return
 	}
 	for i, e := range s.excess {
@@ -168,8 +172,12 @@ func (s *Set) Reset() {
 	}
 	s.nameless.Reset()
 	s.services, s.excess = s.services[:0], s.excess[:0]
-	s.counts, s.used = [families]int{}, 0
+	s.counts = [families]int{}
 	s.present++
+	if s.known == nil {
+		s.bucket++
+		s.kept = 0
+	}
 }
 
 // place is where a service is: the number of its entry and its index among the services. Of one that has no place the index is negative.
@@ -182,7 +190,7 @@ func (s *Set) findService(name string, tags []ssf.Tag) place {
 	if known && s.entries[number].generation == s.present {
 		return place{number, s.entries[number].at}
 	}
-	if len(s.services) >= s.limits.Services {
+	if !s.letIn(number, known) {
 		if s.overall == nil {
 			s.overall = s.newExcess()
 		}
@@ -219,8 +227,11 @@ func (s *Set) addEntry(key []byte) int32 {
 // enter takes an entry into the present generation.
 func (s *Set) enter(number int32, at int) *entry {
 	e := &s.entries[number]
+	if e.bucket != s.bucket {
+		e.bucket = s.bucket
+		s.kept++
+	}
 	e.generation, e.at = s.present, int32(at)
-	s.used++
 	return e
 }
 

@@ -1,0 +1,204 @@
+package spanmetrics
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/veneurd/veneur/internal/telemetry"
+	"github.com/veneurd/veneur/server/sketch/loghist"
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+	"github.com/veneurd/veneur/server/spanmetrics/store"
+	"github.com/veneurd/veneur/ssf"
+)
+
+// tally is how often each key of a family came, in its group, and what is past the limit.
+type tally struct {
+	groups         map[string]int
+	other, unnamed int // what came of keys, and how many keys, estimated
+}
+
+func tallyOf(set *partial.Set, f partial.Family) tally {
+	got := tally{groups: map[string]int{}}
+	excess := func(e *partial.Excess) {
+		if e != nil {
+			weight := [...]uint64{e.Sums.OperationDuration.Weight(), e.Sums.Ok + e.Sums.Failed, e.Sums.DependencyWeight}[f]
+			got.other += int(weight / loghist.One)
+			got.unnamed += int(e.Keys(f))
+		}
+	}
+	for i, s := range set.Services() {
+		switch f {
+		case partial.Operations:
+			for _, o := range s.Operations {
+				got.groups[s.Name+" "+o.Name] += int(o.Duration.Weight() / loghist.One)
+			}
+		case partial.Kinds:
+			for _, k := range s.Kinds {
+				got.groups[s.Name+" "+k.Kind] += int(k.Ok / loghist.One)
+			}
+		default:
+			for _, d := range s.Dependencies {
+				got.groups[s.Name+" "+d.Target+" "+d.Name] += int(d.Weight / loghist.One)
+			}
+		}
+		excess(set.Excess(i))
+	}
+	overall, _ := set.Overall()
+	excess(overall)
+	return got
+}
+
+// life is a daemon on a directory, or in memory, whose clock is that of the test.
+type life struct {
+	*Stage
+	keeper *Keeper
+	lanes  []*Recorder
+}
+
+func begin(t *testing.T, c Config, lanes int, now time.Time, open func() (store.Store, error), emit func(*Closed)) *life {
+	log := logrus.New()
+	log.SetLevel(logrus.PanicLevel)
+	l := &life{Stage: New(Settings{Config: c, Emit: emit, Telemetry: telemetry.New(), Log: log, Open: open})}
+	for range lanes {
+		l.lanes = append(l.lanes, l.NewRecorder())
+	}
+	l.keeper = l.Keeper()
+	require.NoError(t, l.keeper.Start(t.Context()))
+	l.begin(now)
+	return l
+}
+
+// count has each lane count its part of the spans, all at once.
+func (l *life) count(spans []*ssf.SSFSpan, now time.Time) {
+	var all sync.WaitGroup
+	for i, lane := range l.lanes {
+		all.Go(func() {
+			for j := i; j < len(spans); j += len(l.lanes) {
+				lane.Add(spans[j], now.Unix())
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A key that has a group keeps it for the whole of the bucket, whatever came before it in its second, in whichever lane, and whether the daemon
+// was started anew: all that came of it is there, and past the limit is what never had a group. The same holds for the longer bucket.
+func TestKnownKeysAlwaysMerge(t *testing.T) {
+	operation := func(i int) *ssf.SSFSpan { return requestSpan("web", fmt.Sprint("GET /", i), time.Second) }
+	services := func(i int) *ssf.SSFSpan { return requestSpan(fmt.Sprint("web", i), "GET /", time.Second) }
+	kinds := func(i int) *ssf.SSFSpan {
+		s := requestSpan("web", "GET /", time.Second)
+		s.SetTag("span.kind", fmt.Sprint("kind", i))
+		return s
+	}
+	dependencies := func(i int) *ssf.SSFSpan {
+		s := requestSpan("web", "call", time.Second)
+		s.ParentId, s.Id = 1, 2
+		s.SetTag("peer.service", fmt.Sprint("target", i))
+		return s
+	}
+	overall := func(i int) *ssf.SSFSpan {
+		return requestSpan(fmt.Sprint("web", i%5), fmt.Sprint("GET /", i), time.Second)
+	}
+	for _, tt := range []struct {
+		name          string
+		family        partial.Family
+		span          func(i int) *ssf.SSFSpan
+		keys, limit   int
+		limits        func(*Limits)
+		rounds, lanes int // rounds in a second
+		disk, restart bool
+	}{
+		{"one lane", partial.Operations, operation, 250, 200, nil, 9, 1, false, false},
+		{"four lanes", partial.Operations, operation, 250, 200, nil, 9, 4, false, false},
+		{"one lane, restart", partial.Operations, operation, 250, 200, nil, 2, 1, false, true},
+		{"four lanes, restart", partial.Operations, operation, 250, 200, nil, 2, 4, false, true},
+		{"four lanes, disk", partial.Operations, operation, 250, 200, nil, 2, 4, true, false},
+		{"four lanes, disk, restart", partial.Operations, operation, 250, 200, nil, 2, 4, true, true},
+		{"overall", partial.Operations, overall, 250, 200, func(l *Limits) { l.Operations = 200 }, 2, 4, true, true},
+		{"services", partial.Operations, services, 250, 200, func(l *Limits) { l.Services = 200 }, 2, 4, true, true},
+		{"services by kind", partial.Kinds, services, 250, 200, func(l *Limits) { l.Services = 200 }, 2, 4, false, true},
+		{"kinds", partial.Kinds, kinds, 30, 20, nil, 2, 4, true, true},
+		{"dependencies, one lane", partial.Dependencies, dependencies, 250, 200, nil, 2, 1, true, false},
+		{"dependencies", partial.Dependencies, dependencies, 250, 200, nil, 2, 4, true, true},
+		{"many past the limit", partial.Operations, operation, 3000, 200, nil, 1, 4, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const seconds = 20
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			random := rand.New(rand.NewPCG(seed, 0))
+			c := testConfig(seconds*time.Second, 2*seconds*time.Second)
+			if tt.limits != nil {
+				tt.limits(&c.Limits)
+			}
+			var spans []*ssf.SSFSpan
+			for i := range tt.keys {
+				spans = append(spans, tt.span(i))
+			}
+			open := keep(memory(&c))
+			if tt.disk {
+				c.StorePath, open = t.TempDir(), nil
+			}
+			var fine, long []tally
+			emit := func(b *Closed) {
+				if got := tallyOf(b.Set, tt.family); b.Fine {
+					fine = append(fine, got)
+				} else {
+					long = append(long, got)
+				}
+				b.Taken()
+			}
+			now := time.Unix(1_000_000_000, 0)
+			l := begin(t, c, tt.lanes, now, open, emit)
+			for second := range 2 * seconds {
+				for range tt.rounds {
+					random.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
+					l.count(spans, now)
+				}
+				now = now.Add(time.Second)
+				l.tick(now)
+				if tt.restart && second%seconds == seconds/2 {
+					require.NoError(t, l.keeper.Close())
+					l = begin(t, c, tt.lanes, now, open, emit)
+				}
+			}
+			l.tick(now.Add(time.Second))
+			require.NoError(t, l.keeper.Close())
+
+			require.Len(t, fine, 2)
+			require.Len(t, long, 1)
+			each, past := seconds*tt.rounds, tt.keys-tt.limit
+			for _, got := range fine {
+				assert.Len(t, got.groups, tt.limit)
+				for key, n := range got.groups {
+					assert.Equal(t, each, n, key)
+				}
+				assert.Equal(t, each*past, got.other)
+				assert.InDelta(t, past, got.unnamed, 0.03*float64(past)+0.5)
+			}
+			want, total := map[string]int{}, 0
+			for key, n := range fine[0].groups {
+				want[key], total = n, total+n
+			}
+			for key, n := range fine[1].groups {
+				if _, known := want[key]; !known {
+					key = strings.TrimSuffix(key, "call") // what has lost its name in the long bucket
+				}
+				if _, known := want[key]; known {
+					want[key], total = want[key]+n, total+n
+				}
+			}
+			assert.Equal(t, want, long[0].groups)
+			assert.Equal(t, 2*each*tt.keys-total, long[0].other)
+		})
+	}
+}
