@@ -13,8 +13,8 @@
 //   - A key past the limit of its service, or of all services, goes to the overflow of its service, and is counted in an estimate of such
 //     keys, one a family.
 //   - A dependency that is new while its service holds half of what it may first loses the name of its span, so that few targets called
-//     from many places do not use up the room: it joins, or becomes, the group of that target without a name. In a message it keeps it, unless
-//     the set that takes it shares what is known: there the name had its place.
+//     from many places do not use up the room: it joins, or becomes, the group of that target without a name. A name in a
+//     message had its place where that was made, and keeps it as long as there is room, unless the set that takes it shares a [Known].
 //
 // # Ownership
 //
