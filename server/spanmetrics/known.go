@@ -8,15 +8,9 @@ import (
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
 
-// knownIn returns the keys that a bucket has.
+// knownIn returns the keys that a bucket has: a stage before this one may have begun it.
 func (s *Stage) knownIn(b store.Bucket) *partial.Known {
 	known := partial.NewKnown(s.s.Config.limits())
-	s.learn(known, b)
-	return known
-}
-
-// learn reads what keys a bucket has, if there is one: a stage before this one may have begun it.
-func (s *Stage) learn(known *partial.Known, b store.Bucket) {
 	states, err := s.store.Buckets()
 	if slices.Contains(states, store.State{Bucket: b}) {
 		set := partial.New(s.s.Config.limits())
@@ -27,4 +21,5 @@ func (s *Stage) learn(known *partial.Known, b store.Bucket) {
 		s.stats.readErrors.Inc()
 		s.s.Log.WithError(err).Error("the store of span metrics cannot be read: what keys a bucket has is not known")
 	}
+	return known
 }

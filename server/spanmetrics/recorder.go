@@ -63,6 +63,15 @@ func (r *Recorder) Add(span *ssf.SSFSpan, unix int64) {
 	}
 }
 
+// use has what is counted from now on be for the bucket whose keys are given, unless something was counted already.
+func (r *Recorder) use(known *partial.Known) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active.Empty() {
+		r.active.Use(known)
+	}
+}
+
 // take returns what was counted since the last call; what is counted from now on is for the bucket whose keys are given. The set is the caller's
 // until it has emptied it, by Reset, which it does before it calls again.
 func (r *Recorder) take(known *partial.Known) (*partial.Set, counts) {

@@ -156,11 +156,17 @@ func (s *Stage) wait(now time.Time) time.Duration {
 // maxBack is by how much the clock may go back without buckets being used again that are closed.
 const maxBack = time.Hour
 
-// begin finds out where a stage before this one was.
+// begin goes on where a stage before this one was.
 func (s *Stage) begin(now time.Time) {
 	s.started = now
+	s.resume(now)
+	s.closeEnded(now)
+}
+
+// resume finds out which bucket spans go into, and which keys that has. It is called before there are spans, and again when Run begins.
+func (s *Stage) resume(now time.Time) {
+	before := s.open
 	s.open = store.At(s.interval(), now.Unix(), true)
-	s.ended = true
 	states, err := s.store.Buckets()
 	if err != nil {
 		s.stats.readErrors.Inc()
@@ -174,8 +180,12 @@ func (s *Stage) begin(now time.Time) {
 	}
 	s.begun(s.store.Last(), now)
 	s.open = s.unclosed(s.open)
-	s.learn(s.known, s.open)
-	s.closeEnded(now)
+	if s.open != before {
+		s.known = s.knownIn(s.open)
+		for _, r := range s.recorders {
+			r.use(s.known)
+		}
+	}
 }
 
 // begun goes on after a bucket that is closed, unless the clock was far ahead when it was.
