@@ -73,6 +73,13 @@ func open(t *testing.T, path string, fs vfs.FS) *Store {
 	return s
 }
 
+// openOn opens a store that leaves so many bytes of a disk to others.
+func openOn(t *testing.T, d *disk, reserve uint64) *Store {
+	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: reserve, Log: quiet()})
+	require.NoError(t, err)
+	return s
+}
+
 var (
 	first  = store.Bucket{Interval: 60, Start: 60, Fine: true}
 	second = store.Bucket{Interval: 60, Start: 120, Fine: true}
@@ -205,8 +212,7 @@ func (d *disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
 func TestNearlyFullDiskIsLeftAlone(t *testing.T) {
 	d := &disk{FS: vfs.NewMem()}
 	d.room.Store(1000)
-	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1000, Log: quiet()})
-	require.NoError(t, err)
+	s := openOn(t, d, 1000)
 	require.NoError(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}))
 	d.room.Store(999)
 	require.ErrorIs(t, s.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}), ErrFull)
@@ -220,9 +226,7 @@ func TestNearlyFullDiskIsLeftAlone(t *testing.T) {
 // What came and went while there was no room is written in one commit with its end, and is not there afterwards.
 func TestBucketEndsWhileTheDiskIsFull(t *testing.T) {
 	d := &disk{FS: vfs.NewMem()}
-	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1, Log: quiet()})
-	require.NoError(t, err)
-	f := store.NewFallback(s, limits)
+	f := store.NewFallback(openOn(t, d, 1), limits)
 	d.room.Store(1)
 	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partition: 1, Partial: requests("x", 1)}}))
 	d.room.Store(0)
@@ -236,9 +240,7 @@ func TestBucketEndsWhileTheDiskIsFull(t *testing.T) {
 		assert.Equal(t, []string{"120+60 fine true closed false: 1"}, contents(t, f))
 		assert.Equal(t, first, f.Last())
 		require.NoError(t, f.Close())
-		s, err = Open(Settings{Path: "/store", Limits: limits, FS: d, Log: quiet()})
-		require.NoError(t, err)
-		f = store.NewFallback(s, limits)
+		f = store.NewFallback(open(t, "/store", d), limits)
 	}
 	require.NoError(t, f.Close())
 }
@@ -338,9 +340,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 // A first start on a disk that is nearly full.
 func TestFirstStartOnANearlyFullDisk(t *testing.T) {
 	d := &disk{FS: vfs.NewMem()}
-	s, err := Open(Settings{Path: "/store", Limits: limits, FS: d, Reserve: 1, Log: quiet()})
-	require.NoError(t, err)
-	f := store.NewFallback(s, limits)
+	f := store.NewFallback(openOn(t, d, 1), limits)
 	require.ErrorIs(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}}), ErrFull)
 	assert.Equal(t, []string{"60+60 fine true closed false: 1"}, contents(t, f), "it is emitted in time")
 	d.room.Store(1)
