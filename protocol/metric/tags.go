@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // The magic tags: they say what to do with a sample and are never tags of its series. Each counts alone or with any value after a
@@ -20,9 +21,9 @@ const (
 	originCardinals = "dd.internal.card"
 )
 
-// TagSet is what the raw tags of a sample mean. Its zero value is ready; Parse may be called again and again and reuses what it
-// holds. The strings are copies and may be kept; the slice is valid until the next Parse. Tags are pieces of one string, so that any
-// of them keeps in memory what was written of all.
+// TagSet is what the raw tags of a sample mean. Its zero value is ready; Parse and ParseLent may be called again and again and reuse what it
+// holds. The slice is valid until the next call, and so are the strings of ParseLent. Those of Parse are copies and may be kept: pieces of one
+// string, so that any of them keeps in memory what was written of all.
 type TagSet struct {
 	Tags     []string // sorted by bytes, unique, without magic and origin tags
 	Scope    Scope    // what the magic tags ask for; Mixed when none stands there
@@ -31,19 +32,45 @@ type TagSet struct {
 
 	EntityID    string // value of dd.internal.entity_id, or ""
 	Cardinality string // value of dd.internal.card, or ""
+
+	text []byte // of pairs that are lent
 }
 
 // Parse reads raw tags of the given form. It reports false when a tag is not UTF-8, or when a run of TagsPairs is cut short; the
 // TagSet is then not to be used.
 func (t *TagSet) Parse(form TagForm, raw []byte) bool {
-	*t = TagSet{Tags: t.Tags[:0]}
-	if !utf8.Valid(raw) && form == TagsList {
+	t.reset()
+	if form == TagsPairs {
+		_, ok := t.parsePairs(raw, make([]byte, 0, len(raw)))
+		return ok
+	}
+	return t.parseList(string(raw))
+}
+
+// ParseLent is Parse without a copy: the tags are pieces of raw, or of the TagSet's own memory, and valid until either is written to again. The other
+// strings are copies here too.
+func (t *TagSet) ParseLent(form TagForm, raw []byte) (ok bool) {
+	t.reset()
+	if form == TagsPairs {
+		if cap(t.text) > maxLentText {
+			t.text = nil
+		}
+		t.text, ok = t.parsePairs(raw, slices.Grow(t.text[:0], len(raw)))
+		return ok
+	}
+	return t.parseList(unsafe.String(unsafe.SliceData(raw), len(raw)))
+}
+
+// maxLentText is how much memory a huge list of pairs may leave behind.
+const maxLentText = 64 << 10
+
+func (t *TagSet) reset() { *t = TagSet{Tags: t.Tags[:0], text: t.text} }
+
+func (t *TagSet) parseList(rest string) bool {
+	if !utf8.ValidString(rest) {
 		return false
 	}
-	if form == TagsPairs {
-		return t.parsePairs(raw)
-	}
-	for item, rest := "", string(raw); rest != ""; {
+	for item := ""; rest != ""; {
 		item, rest, _ = strings.Cut(rest, ",")
 		if item != "" {
 			t.add(item)
@@ -53,27 +80,27 @@ func (t *TagSet) Parse(form TagForm, raw []byte) bool {
 	return true
 }
 
-func (t *TagSet) parsePairs(raw []byte) bool {
-	var text strings.Builder
-	text.Grow(len(raw)) // enough: two lengths of a pair are no shorter than its colon
+// parsePairs writes the pairs to text, of which the tags are pieces, and returns it. It has room for all: two lengths of a pair are no shorter than
+// its colon.
+func (t *TagSet) parsePairs(raw, text []byte) ([]byte, bool) {
 	for len(raw) > 0 {
 		key, rest, ok := cutPrefixed(raw)
 		if !ok {
-			return false
+			return text, false
 		}
 		value, rest, ok := cutPrefixed(rest)
 		if !ok || !utf8.Valid(key) || !utf8.Valid(value) {
-			return false
+			return text, false
 		}
-		start := text.Len()
-		text.Write(key)
-		text.WriteByte(':')
-		text.Write(value)
-		t.add(text.String()[start:])
+		start := len(text)
+		text = append(text, key...)
+		text = append(text, ':')
+		text = append(text, value...)
+		t.add(unsafe.String(&text[start], len(text)-start))
 		raw = rest
 	}
 	t.sort()
-	return true
+	return text, true
 }
 
 func cutPrefixed(raw []byte) (item, rest []byte, ok bool) {

@@ -38,6 +38,13 @@ func TestTagSetParse(t *testing.T) {
 				got.Tags = nil
 			}
 			require.Equal(t, tt.want, got)
+
+			var lent TagSet
+			require.True(t, lent.ParseLent(TagsList, []byte(tt.raw)))
+			if len(lent.Tags) == 0 {
+				lent.Tags = nil
+			}
+			require.Equal(t, tt.want, lent)
 		})
 	}
 }
@@ -50,11 +57,39 @@ func TestTagSetParsePairs(t *testing.T) {
 	require.True(t, got.Parse(TagsPairs, raw))
 	require.Equal(t, []string{"a:", "b:x,y:z"}, got.Tags)
 	require.Equal(t, Global, got.Scope)
+
+	var lent TagSet
+	for range 2 { // the second time in the memory of the first
+		require.True(t, lent.ParseLent(TagsPairs, raw))
+		require.Equal(t, got.Tags, lent.Tags)
+		require.Equal(t, Global, lent.Scope)
+	}
+}
+
+// What Parse returns is the caller's; what ParseLent returns is as long as nobody writes to the bytes.
+func TestTagSetCopiesUnlessLent(t *testing.T) {
+	raw := []byte("b:1,a:2,veneursinkonly:x")
+	var parsed, lent TagSet
+	require.True(t, parsed.Parse(TagsList, raw))
+	require.True(t, lent.ParseLent(TagsList, raw))
+	copy(raw, "c:3,d:4,veneursinkonly:y")
+	require.Equal(t, []string{"a:2", "b:1"}, parsed.Tags)
+	require.Equal(t, []string{"d:4", "c:3"}, lent.Tags)
+	require.Equal(t, "x", lent.SinkOnly)
+}
+
+func TestTagSetLeavesNoHugeText(t *testing.T) {
+	var set TagSet
+	require.True(t, set.ParseLent(TagsPairs, AppendPair(nil, "k", string(make([]byte, 2*maxLentText)))))
+	require.True(t, set.ParseLent(TagsPairs, AppendPair(nil, "k", "v")))
+	require.LessOrEqual(t, cap(set.text), maxLentText)
 }
 
 func TestTagSetRefusesBrokenBytes(t *testing.T) {
 	var set TagSet
 	require.False(t, set.Parse(TagsList, []byte("t:\xc3\x28")), "not UTF-8")
+	require.False(t, set.ParseLent(TagsList, []byte("t:\xc3\x28")), "not UTF-8")
+	require.False(t, set.ParseLent(TagsPairs, AppendPair(nil, "k", "\xff")), "not UTF-8")
 	require.False(t, set.Parse(TagsPairs, AppendPair(nil, "k", "\xff")), "not UTF-8")
 	require.False(t, set.Parse(TagsPairs, []byte{200, 1, 'a'}), "length past the end")
 	require.False(t, set.Parse(TagsPairs, []byte{1, 'a'}), "no value")
@@ -71,6 +106,8 @@ func TestTagSetParseAllocatesOnce(t *testing.T) {
 	for form, raw := range map[TagForm][]byte{TagsList: list, TagsPairs: pairs} {
 		var set TagSet
 		require.LessOrEqual(t, testing.AllocsPerRun(100, func() { set.Parse(form, raw) }), 1.0, "form %d", form)
+		require.Len(t, set.Tags, 100)
+		require.Zero(t, testing.AllocsPerRun(100, func() { set.ParseLent(form, raw) }), "form %d", form)
 		require.Len(t, set.Tags, 100)
 	}
 }

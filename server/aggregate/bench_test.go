@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/veneurd/veneur/protocol/metric"
 )
 
@@ -121,5 +123,32 @@ func BenchmarkNewSeries(b *testing.B) {
 				d.tables[0].Add(&s, 1, 0)
 			}
 		})
+	}
+}
+
+// BenchmarkFirstCollect collects series that the collector has not met. An operation is a series.
+func BenchmarkFirstCollect(b *testing.B) {
+	const series = 100_000
+	d := newDaemon(b, 1)
+	d.addPackets(d.tables[0], packets(series))
+	d.tables[0].Flip()
+	g := &d.tables[0].gens[d.tables[0].cur^1]
+	view := g.view
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n += series {
+		b.StopTimer()
+		d.c.series, d.c.slab = paged[*metric.Series]{}, slab{}
+		g.active.reset()
+		for i := range uint32(series) {
+			g.active.Push(i + 1)
+		}
+		g.view, g.pending = view, true
+		b.StartTimer()
+		iv := d.c.Collect(func() {})
+		b.StopTimer()
+		require.Equal(b, series, iv.Counters.Len())
+		d.c.Release(iv)
+		b.StartTimer()
 	}
 }

@@ -18,7 +18,7 @@ type canon struct {
 	set     metric.TagSet
 	scratch []byte
 
-	tags     []string // valid until the next read; the strings may be kept
+	tags     []string // lent, as their strings are, until the next read or until the sample's memory is written to
 	scope    metric.Scope
 	sinkOnly string
 	conflict bool // both scopes were asked for
@@ -41,7 +41,7 @@ func (c *canon) read(s *metric.Sample) bool {
 	if cap(c.set.Tags) > maxScratchTags {
 		c.set.Tags = nil
 	}
-	if !utf8.Valid(s.Name) || !c.set.Parse(s.Form, s.Tags) {
+	if !utf8.Valid(s.Name) || !c.set.ParseLent(s.Form, s.Tags) {
 		return false
 	}
 	c.tags = c.rules.apply(c.set.Tags)
@@ -148,6 +148,11 @@ func newTagRules(c Config) *tagRules {
 	slices.Sort(r.extend)
 	r.extend = slices.Compact(r.extend)
 	return r
+}
+
+// shares says whether a tag that apply returned is one of the configuration, whose text is there anyway.
+func (r *tagRules) shares(tag string) bool {
+	return len(r.replace) > 0 && r.replace[metric.TagKey(tag)]
 }
 
 // apply returns the tags, in the memory of those given where it is enough, sorted and unique like them.

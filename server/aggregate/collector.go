@@ -18,7 +18,8 @@ type Collector struct {
 	places paged[place]          // of the series' states
 	kept   paged[float64]        // the value of each gauge at the end of the last interval that had one
 	series paged[*metric.Series] // of those seen of late
-	name   string                // of the series made last: the next one's is the same more often than not
+	slab   slab                  // that they are made of
+	made   int                   // how many of those there are, the forgotten ones included
 	flags  paged[nameFlags]      // as far as they were asked for, since flagChanges were as many
 
 	flagChanges uint32

@@ -1,10 +1,6 @@
 package aggregate
 
-import (
-	"slices"
-
-	"github.com/veneurd/veneur/protocol/metric"
-)
+import "github.com/veneurd/veneur/protocol/metric"
 
 // seriesOf returns the series of an entry. It is made when first asked for and stays the same as long as it is seen in every interval, or
 // nearly so: a series that is idle costs none.
@@ -18,31 +14,25 @@ func (c *Collector) seriesOf(v *view, e *entry) *metric.Series {
 func (c *Collector) newSeries(v *view, e *entry) *metric.Series {
 	s := e.sample(v.texts)
 	c.canon.read(&s) // which it could before
-	if string(s.Name) != c.name {
-		c.name = string(s.Name)
-	}
-	series := &metric.Series{
-		Name:     c.name,
-		Tags:     slices.Clip(slices.Clone(c.canon.tags)),
-		Kind:     s.Kind,
-		Scope:    c.canon.scope,
-		SinkOnly: c.canon.sinkOnly,
-	}
+	series := c.slab.add(&s, &c.canon)
 	c.sinkOnly = c.sinkOnly || series.SinkOnly != ""
 	*c.series.at(e.id) = series
+	c.made++
 	return series
 }
 
 // seriesIdle is after how many intervals without a state a series is let go. One is not enough: many are sent every other interval.
 const seriesIdle = 3
 
-// forgetIdleSeries lets go of the series that were not seen of late.
+// forgetIdleSeries lets go of the series that were not seen of late; and of all of them, so that the next interval makes anew what it needs, when
+// those that are left are few of many that were made: each keeps a whole slab.
 func (c *Collector) forgetIdleSeries() {
+	left := 0
 	for i, page := range c.series.pages {
 		if page == nil {
 			continue
 		}
-		used := false
+		used := 0
 		for j := range page {
 			if page[j] == nil {
 				continue
@@ -51,13 +41,23 @@ func (c *Collector) forgetIdleSeries() {
 				page[j] = nil
 				continue
 			}
-			used = true
+			used++
 		}
-		if !used {
+		if used == 0 {
 			c.series.pages[i] = nil
 		}
+		left += used
+	}
+	if c.made > sparse*left+minSparse {
+		c.series, c.slab, c.made = paged[*metric.Series]{}, slab{}, 0
 	}
 }
+
+// Of how many series that were made one must be left, and how many there must be at all, for their slabs to be kept.
+const (
+	sparse    = 4
+	minSparse = 4 << 10
+)
 
 func (c *Collector) timedPoint(v *view, p timedPoint) metric.Point {
 	e := v.entry(p.entry)
