@@ -14,20 +14,22 @@ import (
 type diskFS struct {
 	vfs.FS
 	store *Store
-	lost  atomic.Bool // something failed
 }
+
+// lost says that nothing is written any more. It is the store's own note of a failure and no other, so that a commit that was not written is one that
+// finds the note.
+func (fs *diskFS) lost() bool { return fs.store.failure.failed() != nil }
 
 // fails takes note of an error, if it is one.
 func (fs *diskFS) fails(err error) {
 	if err != nil {
-		fs.lost.Store(true)
 		fs.store.fails(err)
 	}
 }
 
 // do changes something on the disk, unless something has failed.
 func (fs *diskFS) do(change func() error) error {
-	if !fs.lost.Load() {
+	if !fs.lost() {
 		fs.fails(change())
 	}
 	return nil
@@ -77,7 +79,7 @@ func (fs *diskFS) Link(oldname, newname string) error {
 
 // Remove deletes a file. That it cannot be deleted harms nobody.
 func (fs *diskFS) Remove(name string) error {
-	if fs.lost.Load() {
+	if fs.lost() {
 		return nil
 	}
 	return fs.FS.Remove(name)
@@ -85,7 +87,7 @@ func (fs *diskFS) Remove(name string) error {
 
 // RemoveAll deletes a directory.
 func (fs *diskFS) RemoveAll(name string) error {
-	if fs.lost.Load() {
+	if fs.lost() {
 		return nil
 	}
 	return fs.FS.RemoveAll(name)

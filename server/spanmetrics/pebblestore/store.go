@@ -56,6 +56,7 @@ type Store struct {
 	index    index
 	last     store.Bucket // see Last
 	sequence uint64       // of the last commit that was tried
+	unsure   *verdict     // on a commit of which is not known whether it arrived; nil when there is none
 	failure  failure
 	corrupt  atomic.Uint64
 	sets     sync.Pool // of *partial.Set, empty: what merges are at work with
@@ -128,8 +129,23 @@ func (s *Store) open(readOnly bool) error {
 		s.db = nil
 		return err
 	}
+	s.judge()
 	s.bytes.Store(db.Metrics().DiskSpaceUsage())
 	return nil
+}
+
+// verdict says whether a commit arrived.
+type verdict struct {
+	sequence       uint64 // of the commit
+	arrived, known bool
+}
+
+// judge finds out whether the commit arrived of which that was not known. The store was read, and nothing written since.
+func (s *Store) judge() {
+	if s.unsure != nil {
+		s.unsure.arrived, s.unsure.known = s.sequence >= s.unsure.sequence, true
+		s.unsure = nil
+	}
 }
 
 // load reads what is kept in memory of the store.
@@ -168,7 +184,7 @@ func (s *Store) Corrupt() uint64 { return s.corrupt.Load() }
 // Bytes returns how much of the disk the store took after the last commit. Any goroutine may ask.
 func (s *Store) Bytes() uint64 { return s.bytes.Load() }
 
-// Commit writes changes and waits until they are on the disk.
+// Commit writes changes and waits until they are on the disk. When it fails, and the store cannot be read either, the error is a *store.Unsure.
 func (s *Store) Commit(changes []store.Change) error {
 	if s.failure.failed() != nil || s.db == nil || s.readOnly {
 		if err := s.goOn(); err != nil {
@@ -200,11 +216,16 @@ func (s *Store) Commit(changes []store.Change) error {
 		return err
 	}
 	// Whether the changes are on the disk shows when it is read again: to make them twice would be as bad as not at all.
-	if s.openToRead(); s.db != nil && s.sequence == sequence {
+	v := &verdict{sequence: sequence}
+	s.unsure = v
+	s.openToRead()
+	switch {
+	case v.arrived:
 		return nil
+	case v.known:
+		return reasonOf(failed)
 	}
-	s.sequence = sequence
-	return reasonOf(failed)
+	return &store.Unsure{Err: reasonOf(failed), Arrived: func() (arrived, known bool) { return v.arrived, v.known }}
 }
 
 // reasonOf returns ErrFull or ErrBroken, with what it was.

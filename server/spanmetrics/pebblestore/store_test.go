@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -439,6 +440,80 @@ func TestChangesAreMadeOnce(t *testing.T) {
 	require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 100)}}))
 	assert.Equal(t, []string{"60+60 fine true closed false: 131"}, contents(t, f))
 	require.NoError(t, f.Close())
+}
+
+// A commit of which nobody can say whether it arrived, since the disk can neither be written nor read, counts once when it can be read again, be it on
+// the disk or not; so does what came meanwhile.
+func TestCommitThatMayHaveArrived(t *testing.T) {
+	for _, arrives := range []bool{true, false} {
+		for _, readFirst := range []bool{true, false} {
+			t.Run(fmt.Sprintf("arrives %t, read first %t", arrives, readFirst), func(t *testing.T) {
+				writes := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+					if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && (!arrives || op.Kind != errorfs.OpFileWrite || !strings.HasSuffix(op.Path, ".log")) {
+						return &os.PathError{Op: "write", Path: op.Path, Err: syscall.EIO}
+					}
+					return nil
+				})}
+				reads := errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+					if op.Kind == errorfs.OpOpen && op.Path != "/store/"+markerName {
+						return &os.PathError{Op: "open", Path: op.Path, Err: syscall.EIO}
+					}
+					return nil
+				})}
+				fs := errorfs.Wrap(errorfs.Wrap(vfs.NewMem(), &writes), &reads)
+				f := store.NewFallback(open(t, "/store", fs), limits)
+				require.NoError(t, f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 1)}, {Bucket: long, Partial: requests("x", 1000)}}))
+				writes.On()
+				reads.On()
+				err := f.Commit([]store.Change{{Bucket: first, Partial: requests("x", 10)}, {Op: store.Close, Bucket: first}, {Bucket: second, Partial: requests("x", 1)}})
+				require.ErrorIs(t, err, ErrBroken)
+				require.ErrorAs(t, err, new(*store.Unsure))
+				require.Error(t, f.Commit([]store.Change{{Bucket: second, Partial: requests("x", 2)}, {Op: store.Delete, Bucket: long}}))
+				assert.True(t, f.Waiting())
+				require.Error(t, f.Read(second, partial.New(limits)), "it is not known what it holds")
+				states, err := f.Buckets()
+				require.Error(t, err)
+				assert.Equal(t, []store.State{{Bucket: first, Closed: true}, {Bucket: second}}, states, "what is in memory")
+				assert.Equal(t, first, f.Last())
+				reads.Off()
+				want := []string{"60+60 fine true closed true: 11", "120+60 fine true closed false: 3"}
+				if readFirst {
+					require.Error(t, f.Commit(nil))
+					assert.Equal(t, want, contents(t, f))
+					assert.True(t, f.Waiting())
+				}
+				writes.Off()
+				require.NoError(t, f.Commit([]store.Change{{Bucket: second, Partial: requests("x", 4)}}))
+				want[1] = "120+60 fine true closed false: 7"
+				assert.False(t, f.Waiting())
+				for range 2 {
+					assert.Equal(t, want, contents(t, f))
+					assert.Equal(t, first, f.Last())
+					require.NoError(t, f.Close())
+					f = store.NewFallback(open(t, "/store", fs), limits)
+				}
+				require.NoError(t, f.Close())
+			})
+		}
+	}
+}
+
+// What is not written because something failed before is never without the note of that: a commit would be taken for made.
+func TestNothingIsSkippedWithoutANote(t *testing.T) {
+	for range 2000 {
+		s := &Store{settings: Settings{Log: quiet()}}
+		fs := &diskFS{store: s}
+		var failing sync.WaitGroup
+		failing.Go(func() { _ = fs.do(func() error { return syscall.EIO }) })
+		for s.failure.failed() == nil {
+			written := false
+			_ = fs.do(func() error { written = true; return nil })
+			if !written {
+				require.Error(t, s.failure.failed())
+			}
+		}
+		failing.Wait()
+	}
 }
 
 func TestKeys(t *testing.T) {

@@ -1,6 +1,10 @@
 package store
 
-import "github.com/veneurd/veneur/server/spanmetrics/partial"
+import (
+	"fmt"
+
+	"github.com/veneurd/veneur/server/spanmetrics/partial"
+)
 
 // Op is what a Change does.
 type Op uint8
@@ -24,7 +28,7 @@ type Change struct {
 
 // Store keeps buckets. It is used by one goroutine at a time.
 type Store interface {
-	// Commit makes changes, all or none of them. Nothing is kept of what it is given.
+	// Commit makes changes, all or none of them. Nothing is kept of what it is given. An error says that none are made, unless it is an *Unsure.
 	Commit(changes []Change) error
 	// Buckets lists the buckets there are, in the order of Bucket.Compare.
 	Buckets() ([]State, error)
@@ -35,6 +39,21 @@ type Store interface {
 	// Close lets go of what the store holds open. What was committed stays.
 	Close() error
 }
+
+// Unsure is the error of a commit of which is not known whether it is made: it may have arrived on a disk that cannot be read now. To make its changes
+// again would be as wrong as to forget them.
+type Unsure struct {
+	Err error
+	// Arrived says whether the changes are made, as soon as that is known, which it is at the latest when the store takes a commit again. It is called by
+	// the goroutine that uses the store.
+	Arrived func() (arrived, known bool)
+}
+
+// Error returns what failed.
+func (u *Unsure) Error() string { return fmt.Sprintf("it is not known whether the commit arrived: %v", u.Err) }
+
+// Unwrap returns what failed.
+func (u *Unsure) Unwrap() error { return u.Err }
 
 // LastClosed returns what Last is after changes.
 func LastClosed(last Bucket, changes []Change) Bucket {

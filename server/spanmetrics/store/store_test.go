@@ -109,6 +109,25 @@ func TestStores(t *testing.T) {
 	}
 }
 
+// What is closed and deleted while a disk is full is the last that was closed, for the disk too.
+func TestLastOfAFullDisk(t *testing.T) {
+	for range 10 { // the order of buckets in memory is none
+		disk := &failing{Memory: NewMemory(limits), full: true}
+		s := NewFallback(disk, limits)
+		for i := range int64(4) {
+			b := Bucket{60, 60 * i, true}
+			require.Error(t, s.Commit([]Change{{Bucket: b, Partial: requests(1)}, {Op: Close, Bucket: b}}))
+			if i%3 == 0 {
+				require.Error(t, s.Commit([]Change{{Op: Delete, Bucket: b}}))
+			}
+		}
+		disk.full = false
+		require.NoError(t, s.Commit(nil))
+		assert.Equal(t, Bucket{60, 180, true}, disk.Last())
+		assert.Equal(t, []string{"60+60 fine true closed true: 1", "120+60 fine true closed true: 1"}, contents(t, disk))
+	}
+}
+
 // What a full disk does not take is there all the same, and on the disk as soon as that has room.
 func TestFallback(t *testing.T) {
 	disk := &failing{Memory: NewMemory(limits)}
