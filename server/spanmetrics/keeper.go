@@ -39,5 +39,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 // Close closes the store where Run was not called, since something else could not start.
 func (k *Keeper) Close() error {
 	k.stage.forget()
+	if k.stage.waiting() {
+		k.stage.write(nil)
+	}
 	return k.stage.store.Close()
 }

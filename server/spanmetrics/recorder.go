@@ -35,6 +35,14 @@ func (c *counts) add(o *counts) {
 	c.withoutRate += o.withoutRate
 }
 
+func (c *counts) total() uint64 {
+	n := uint64(0)
+	for _, family := range c.spans {
+		n += family
+	}
+	return n
+}
+
 func newRecorder(d derive.Dimensions, l partial.Limits, known *partial.Known) *Recorder {
 	r := &Recorder{classifier: derive.NewClassifier(d), active: partial.New(l), idle: partial.New(l)}
 	r.active.Use(known)

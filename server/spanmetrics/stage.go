@@ -61,6 +61,7 @@ type Stage struct {
 	known      *partial.Known                  // the keys of that
 	rollups    map[store.Bucket]*partial.Known // those of the longer buckets that are open
 	memoryOnly bool                            // something is that should be on disk
+	pending    counts                          // of what is not known to be on disk
 	ended      bool                            // buckets may have ended that are not handed on
 	closed     map[store.Bucket]bool           // closed and not yet deleted
 	handed     map[store.Bucket]bool           // of these, handed on
@@ -219,10 +220,9 @@ func (s *Stage) tick(now time.Time) {
 func (s *Stage) commit() {
 	s.changes, s.wire = s.changes[:0], s.wire[:0]
 	var ends []int
-	var counted counts
 	for i, r := range s.recorders {
 		set, c := r.take(s.known)
-		counted.add(&c)
+		s.pending.add(&c)
 		if !set.Empty() {
 			s.wire = set.AppendTo(s.wire)
 			ends = append(ends, len(s.wire))
@@ -238,8 +238,6 @@ func (s *Stage) commit() {
 	if len(s.changes) > 0 || s.waiting() {
 		s.write(s.changes)
 	}
-	s.stats.add(&counted) // not before: who reads it may rely on what it says
-	s.stats.commits.Inc()
 	if cap(s.wire) > maxKept {
 		s.wire = nil
 	}
@@ -253,6 +251,12 @@ func (s *Stage) waiting() bool { return s.fallback != nil && s.fallback.Waiting(
 // write makes changes. What the disk does not take is in memory.
 func (s *Stage) write(changes []store.Change) {
 	err := s.store.Commit(changes)
+	if err == nil && s.pending.total() > 0 {
+		s.stats.commits.Inc()
+		s.stats.add(&s.pending) // not before: who reads it may rely on what it says
+		s.pending = counts{}
+	}
+	s.stats.waiting.Set(float64(s.pending.total()))
 	switch {
 	case err == nil:
 	case errors.Is(err, pebblestore.ErrFull):

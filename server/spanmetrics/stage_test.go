@@ -2,6 +2,8 @@ package spanmetrics
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -361,6 +363,105 @@ func TestDiskFull(t *testing.T) {
 		assert.Len(t, states, 2, "the open buckets are on the disk, and the delivered one is not")
 		time.Sleep(40 * time.Second)
 		assert.Equal(t, []string{"1m from 0s: 3", "1m from 60s: 12", "2m from 0s: 15"}, r.emitted())
+	})
+}
+
+// Whatever the disk does: what was sent is committed or waits for the disk, what is committed is emitted, after crashes too, and without one all is both.
+func TestCommittedSpansAreThoseThatTheDiskHas(t *testing.T) {
+	for _, crashes := range []bool{false, true} {
+		t.Run(fmt.Sprint("crashes ", crashes), func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Log("seed ", seed)
+			synctest.Test(t, func(t *testing.T) {
+				random := rand.New(rand.NewPCG(seed, 0))
+				c := testConfig(5*time.Second, 10*time.Second)
+				disk := &fullDisk{Memory: memory(&c)}
+				fails := func(now bool) {
+					if now {
+						disk.fail(pebblestore.ErrFull)
+					} else {
+						disk.fail(nil)
+					}
+				}
+				open := func() (store.Store, error) { return kept{store.NewFallback(disk, c.limits())}, nil }
+				sent, committed := 0, 0
+				emitted := map[store.Bucket]float64{} // by the life that knew most of a bucket
+				for life := range 20 {
+					last := life == 19
+					r := start(t, c, func() (store.Store, error) {
+						if crashes && !last {
+							return open()
+						}
+						return store.NewFallback(disk, c.limits()), nil
+					}, nil)
+					sentNow, commits := 0, 0
+					spans := func() int { return int(r.registry.Value("span_metrics.spans", "family:request")) }
+					for range 1 + random.IntN(20) {
+						fails(random.IntN(2) == 0)
+						n := random.IntN(3)
+						r.requests(n)
+						sentNow += n
+						before := spans()
+						time.Sleep(time.Second)
+						synctest.Wait()
+						assert.EqualValues(t, sentNow, spans()+int(r.registry.Value("span_metrics.waiting_spans")))
+						if spans() > before {
+							commits++
+						}
+						assert.EqualValues(t, commits, r.registry.Value("span_metrics.commits"))
+					}
+					if !crashes || last {
+						fails(false)
+					} else {
+						fails(random.IntN(2) == 0)
+					}
+					if last {
+						time.Sleep(20 * time.Second)
+					}
+					r.stop()
+					sent, committed = sent+sentNow, committed+spans()
+					for b, got := range r.added() {
+						emitted[b] = max(emitted[b], got.requests)
+					}
+				}
+				total := map[time.Duration]float64{}
+				for b, n := range emitted {
+					total[b.Duration()] += n
+				}
+				for _, interval := range c.Intervals {
+					assert.LessOrEqual(t, float64(committed), total[interval], interval)
+					assert.LessOrEqual(t, total[interval], float64(sent), interval)
+				}
+				if !crashes {
+					assert.Equal(t, sent, committed)
+				}
+				t.Logf("sent %d, committed %d, emitted %v", sent, committed, total)
+			})
+		})
+	}
+}
+
+// A commit counts when it is made, and there is none where nothing came.
+func TestCommitsThatAreMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Hour)
+		disk := &fullDisk{Memory: memory(&c)}
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		time.Sleep(10 * time.Second)
+		assert.Zero(t, r.registry.Value("span_metrics.commits"))
+		r.requests(1)
+		time.Sleep(10 * time.Second)
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.commits"))
+		disk.fail(pebblestore.ErrFull)
+		r.requests(1)
+		time.Sleep(10 * time.Second)
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.commits"))
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.spans", "family:request"))
+		assert.EqualValues(t, 1, r.registry.Value("span_metrics.waiting_spans"))
+		disk.fail(nil)
+		r.stop()
+		assert.EqualValues(t, 2, r.registry.Value("span_metrics.spans", "family:request"), "the last commit is at the stop")
+		assert.Zero(t, r.registry.Value("span_metrics.waiting_spans"))
 	})
 }
 

@@ -9,7 +9,11 @@ import (
 var (
 	descSpans = telemetry.Desc{
 		Name: "span_metrics.spans", Kind: telemetry.Counter, Unit: "spans", Tags: []string{"family"},
-		Help: "Spans counted and committed, so that a crash does not lose them: as a request, as a dependency, or as neither, which only shows that the service is alive.",
+		Help: "Spans counted and committed, so that a crash does not lose them: as a request, as a dependency, or as neither, which only shows that the service is alive. With a store, what the disk does not take counts when it does.",
+	}
+	descWaiting = telemetry.Desc{
+		Name: "span_metrics.waiting_spans", Kind: telemetry.Gauge, Unit: "spans",
+		Help: "Spans counted that are in memory until the disk takes them. They are emitted in time; those that are not yet are lost if the process ends before.",
 	}
 	descReversed = telemetry.Desc{
 		Name: "span_metrics.reversed_spans", Kind: telemetry.Counter, Unit: "spans",
@@ -29,7 +33,7 @@ var (
 	}
 	descCommits = telemetry.Desc{
 		Name: "span_metrics.commits", Kind: telemetry.Counter, Unit: "commits",
-		Help: "Commits of what came since the one before.",
+		Help: "Commits of what came since the one before, that were made; where nothing came there is none.",
 	}
 	descCommitErrors = telemetry.Desc{
 		Name: "span_metrics.commit_errors", Kind: telemetry.Counter, Unit: "commits", Tags: []string{"reason"},
@@ -76,7 +80,7 @@ var (
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descSpans, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descStoreBytes, descInMemory, descBuckets, descLate,
+		descSpans, descWaiting, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descStoreBytes, descInMemory, descBuckets, descLate,
 		descUndelivered, descOverflowKeys, descOverflowServices,
 	}
 }
@@ -91,7 +95,7 @@ type stats struct {
 	spans                              [3]*telemetry.Metric
 	reversed, clamped, cut, weightless *telemetry.Metric
 	commits, full, failed, readErrors  *telemetry.Metric
-	inMemory, undelivered              *telemetry.Metric
+	inMemory, undelivered, waiting     *telemetry.Metric
 	registry                           *telemetry.Registry
 }
 
@@ -110,6 +114,7 @@ func newStats(r *telemetry.Registry) stats {
 		readErrors:  r.Counter(&descReadErrors),
 		inMemory:    r.Gauge(&descInMemory),
 		undelivered: r.Gauge(&descUndelivered),
+		waiting:     r.Gauge(&descWaiting),
 		registry:    r,
 	}
 }

@@ -50,7 +50,9 @@ type Unsure struct {
 }
 
 // Error returns what failed.
-func (u *Unsure) Error() string { return fmt.Sprintf("it is not known whether the commit arrived: %v", u.Err) }
+func (u *Unsure) Error() string {
+	return fmt.Sprintf("it is not known whether the commit arrived: %v", u.Err)
+}
 
 // Unwrap returns what failed.
 func (u *Unsure) Unwrap() error { return u.Err }
