@@ -14,13 +14,20 @@ func (s *Server) buildSpanMetrics() {
 		return
 	}
 	extra := flush.NewExtra(flush.Settings{Config: s.config.Flush, Targets: s.sinks.targets, Telemetry: s.deps.Telemetry, Log: s.deps.Log})
+	var sinks []string
+	for _, target := range s.sinks.targets {
+		sinks = append(sinks, target.Name)
+	}
 	s.spans = spanmetrics.New(spanmetrics.Settings{
 		Config:       s.config.SpanMetrics,
 		ExtendTags:   s.config.Aggregate.ExtendTags,
 		ExcludedTags: excludedEverywhere(s.config.Aggregate.TagsExclude),
+		Sinks:        sinks,
 		Emit: func(c *spanmetrics.Closed) {
 			points, exemplars := s.spans.Points(c)
-			extra.Offer(flush.Interval{Interval: points, Exemplars: exemplars, End: c.Ended, Covered: c.Ended.Sub(time.Unix(c.Start, 0))}, c.Taken)
+			extra.Offer(flush.Interval{
+				Interval: points, Exemplars: exemplars, End: c.Ended, Covered: c.Ended.Sub(time.Unix(c.Start, 0)), Had: c.Had,
+			}, c.Taken)
 		},
 		Telemetry: s.deps.Telemetry,
 		Log:       s.deps.Log,

@@ -3,8 +3,10 @@ package server_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -144,6 +146,63 @@ metric_sinks:
 	require.NoError(t, conn.Close())
 	require.NoError(t, d.Stop())
 	require.Equal(t, float64(sent), servertest.Totals(servertest.Records(t, out))["span.operation.requests"])
+}
+
+// Of two sinks one hangs over a stop: the next daemon gives what ended to that one only, and the other has each bucket once.
+func TestSpanMetricsWithASinkThatHangsOverAStop(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	config := `
+interval: 1h
+ssf_listen_addresses: ["udp://127.0.0.1:0"]
+span_metrics: {enabled: true, intervals: [1s, 2s], commit_interval: 100ms, store_path: ` + filepath.Join(dir, "store") + `}
+metric_sinks:
+  - {kind: localfile, name: out, config: {path: ` + out + `}}
+  - {kind: localfile, name: tagged, add_tags: {team: a}, config: {path: ` + out + `2}}
+  - {kind: debug, name: stuck}
+metric_sink_routing:
+  - {name: all, match: [{name: {kind: any}}], sinks: {matched: [out, stuck]}}
+  - {name: requests, match: [{name: {kind: prefix, value: span.service}}], sinks: {matched: [tagged]}}`
+	d := servertest.Start(t, config)
+	release := d.Stdout.Block()
+	const spans = 30
+	for range spans {
+		send(t, d, shopSpan(70, 0, "web", "GET /", time.Second))
+	}
+	d.Await(spans, "span_metrics.spans", "family:request")
+	ended := d.Value("span_metrics.buckets")
+	d.Await(ended+2, "span_metrics.buckets")
+	d.Eventually("the healthy ones have it", func() bool {
+		return d.Value("sink.waiting", "sink:out") == 0 && d.Value("sink.waiting", "sink:tagged") == 0
+	})
+	require.NotZero(t, d.Value("span_metrics.undelivered_buckets"))
+	require.NoError(t, d.Stop())
+	release()
+
+	d = servertest.Start(t, config)
+	d.Eventually("all are delivered", func() bool {
+		totals := servertest.Totals(servertest.RecordsSoFar(t, out))
+		return totals["span.service.requests|interval:1s,service:web"] == spans && totals["span.service.requests|interval:2s,service:web"] == spans &&
+			d.Value("span_metrics.undelivered_buckets") == 0
+	})
+	require.NoError(t, d.Stop())
+	for _, path := range []string{out, out + "2"} {
+		seen := map[string]bool{}
+		records := servertest.Records(t, path)
+		for _, r := range records {
+			series := fmt.Sprint(r.Timestamp, r.Name, r.TagList())
+			require.False(t, seen[series], "%s came twice", series)
+			seen[series] = true
+		}
+		require.Equal(t, 2.0*spans, servertest.Totals(records)["span.service.requests"])
+	}
+	late := map[string]int{}
+	for _, line := range regexp.MustCompile(`span\.service\.requests +counter +(\d+) +interval:(..)`).FindAllStringSubmatch(d.Stdout.String(), -1) {
+		n, err := strconv.Atoi(line[1])
+		require.NoError(t, err)
+		late[line[2]] += n
+	}
+	require.Equal(t, map[string]int{"1s": spans, "2s": spans}, late, "%s", d.Stdout)
 }
 
 // Operations that are ever new: what the whole daemon holds after a bucket is delivered does not grow from bucket to bucket.

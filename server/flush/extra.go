@@ -1,7 +1,7 @@
 package flush
 
 import (
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -44,24 +44,30 @@ type Interval struct {
 	Exemplars []metric.Exemplar
 	End       time.Time // whole seconds
 	Covered   time.Duration
+	Had       []string // names of targets that had it before, and are not offered it
 }
 
-// Offer offers every target its part of an interval. done is called once, from any goroutine, when all of them are done with it: it must not block.
-func (x *Extra) Offer(iv Interval, done func()) {
+// Offer offers every target but those that had it its part of an interval, be it that none of its points goes there. done is called once for each of
+// these, with its name, from any goroutine, when it is done with the interval: it must not block.
+func (x *Extra) Offer(iv Interval, done func(target string)) {
 	f, t := x.f, tick{end: iv.End, covered: iv.Covered}
-	f.exemplars = iv.Exemplars
-	left := new(atomic.Int64)
-	left.Store(int64(len(f.plain)+len(f.ruled)) + 1)
-	f.done = func() {
-		if left.Add(-1) == 0 {
-			done()
-		}
-	}
-	defer f.done() // where there is no target
+	f.exemplars, f.had, f.done = iv.Exemplars, iv.Had, done
 	f.pace.since = time.Now()
 	f.render.begin()
 	f.share(iv.Interval, t)
 	for _, o := range f.ruled {
 		f.rewrite(o, iv.Interval, t)
 	}
+}
+
+// skips says whether an output is not to have the interval at hand.
+func (f *Flusher) skips(o *output) bool { return len(f.had) > 0 && slices.Contains(f.had, o.Name) }
+
+// tellingOf returns what an output calls when it is done with the interval at hand.
+func (f *Flusher) tellingOf(o *output) func() {
+	done := f.done // that of the next interval is another
+	if done == nil {
+		return nil
+	}
+	return func() { done(o.Name) }
 }

@@ -1,6 +1,7 @@
 package flush
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -18,14 +19,66 @@ func TestExtraIntervalsOverlap(t *testing.T) {
 	var undone []func()
 	f.s.Targets[0].Offer = func(_, told func(), _ ...*sinks.Batch) { undone = append(undone, told) }
 	x := NewExtra(f.s)
-	var done []int
+	var done []string
 	for i := range 3 {
-		x.Offer(Interval{Interval: &aggregate.Interval{}, End: time.Unix(int64(i), 0)}, func() { done = append(done, i) })
+		x.Offer(Interval{Interval: &aggregate.Interval{}, End: time.Unix(int64(i), 0)}, func(target string) { done = append(done, fmt.Sprint(i, target)) })
 	}
 	for _, i := range []int{1, 0, 2} {
 		undone[i]()
 	}
-	require.Equal(t, []int{1, 0, 2}, done)
+	require.Equal(t, []string{"1a", "0a", "2a"}, done)
+}
+
+// A target that had the interval is not offered it again, whatever routes and rules it has, and of each of the others it is told when it is done with
+// it: also of those that no point goes to, and of those for which something of the interval is alone.
+func TestExtraIntervalsGoToTargetsThatHadNone(t *testing.T) {
+	route := RouteConfig{Match: []Match{{Name: NameMatch{Kind: "exact", Value: "routed"}}}, Sinks: RouteSinks{Matched: []string{"plain", "ruled", "had ruled"}}}
+	route.Sinks.NotMatched = []string{"ruled", "had"}
+	another := RouteConfig{Match: []Match{{Name: NameMatch{Kind: "any"}}}, Sinks: RouteSinks{Matched: []string{"ruled", "had"}}}
+	rules := Rules{AddTags: map[string]string{"team": "a"}}
+	for _, tt := range []struct {
+		name   string
+		routes []RouteConfig
+		had    []string
+		got    map[string]int
+	}{
+		{"all", nil, nil, map[string]int{"plain": 3, "had": 2, "ruled": 2, "had ruled": 2, "nothing": 2}},
+		{"some had it", nil, []string{"had", "had ruled", "vanished"}, map[string]int{"plain": 3, "ruled": 2, "nothing": 2}},
+		{"by routes", []RouteConfig{route, another}, nil, map[string]int{"plain": 2, "had": 2, "ruled": 2, "had ruled": 1, "nothing": 0}},
+		{"by routes, some had it", []RouteConfig{route, another}, []string{"had", "had ruled"}, map[string]int{"plain": 2, "ruled": 2, "nothing": 0}},
+		{"all had it", []RouteConfig{route}, []string{"plain", "had", "ruled", "had ruled", "nothing"}, map[string]int{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, tested(func(c *Config) { c.MetricSinkRouting = tt.routes }),
+				Target{Name: "plain"}, Target{Name: "had"}, Target{Name: "ruled", Rules: rules}, Target{Name: "had ruled", Rules: rules}, Target{Name: "nothing"})
+			var iv aggregate.Interval
+			for _, name := range []string{"routed", "other"} {
+				iv.Counters.Push(aggregate.CounterState{Series: &metric.Series{Name: name, Kind: metric.Counter}, Value: 1})
+			}
+			iv.Counters.Push(aggregate.CounterState{Series: &metric.Series{Name: "alone", Kind: metric.Counter, SinkOnly: "plain"}, Value: 1})
+			var undone []func()
+			for i := range f.s.Targets {
+				f.s.Targets[i].Offer = func(_, done func(), interval ...*sinks.Batch) {
+					undone = append(undone, done)
+					f.got[f.s.Targets[i].Name] = interval
+				}
+			}
+			told := map[string]int{}
+			NewExtra(f.s).Offer(Interval{Interval: &iv, End: time.Unix(1, 0), Had: tt.had}, func(target string) { told[target]++ })
+			require.Empty(t, told)
+			for _, done := range undone {
+				done()
+			}
+			got := map[string]int{}
+			for target, interval := range f.got {
+				got[target] = len(interval[0].Points)
+				require.EqualValues(t, got[target], f.stats.Value("flush.routed", "sink:"+target))
+				require.Equal(t, 1, told[target], target)
+			}
+			require.Equal(t, tt.got, got)
+			require.Len(t, told, len(got))
+		})
+	}
 }
 
 // An interval that comes from elsewhere goes by the same routes and rules, with its own end and length.
@@ -41,7 +94,8 @@ func TestExtraIntervals(t *testing.T) {
 			keep(nil, told, interval...)
 		}
 	}
-	x, done := NewExtra(f.s), 0
+	x, done := NewExtra(f.s), []string{}
+	tell := func(target string) { done = append(done, target) }
 	series := func(name string, kind metric.Kind) *metric.Series {
 		return &metric.Series{Name: name, Tags: []string{"service:web"}, Kind: kind}
 	}
@@ -56,7 +110,7 @@ func TestExtraIntervals(t *testing.T) {
 		Interval: &iv, End: time.Unix(1_700_000_040, 0), Covered: time.Minute,
 		Exemplars: []metric.Exemplar{{Series: iv.Counters.At(0).Series, TraceID: 7, Value: 0.5}},
 	}
-	x.Offer(extra, func() { done++ })
+	x.Offer(extra, tell)
 
 	plain := f.got["plain"][0]
 	require.Equal(t, []string{
@@ -72,12 +126,12 @@ func TestExtraIntervals(t *testing.T) {
 	}, show(f.got["ruled"][0]))
 	require.EqualValues(t, 4, f.stats.Value("flush.points"))
 	require.EqualValues(t, 4, f.stats.Value("flush.somewhere_routed"))
+	require.Empty(t, done)
 	for _, told := range undone {
-		require.Zero(t, done)
 		told()
 	}
-	require.Equal(t, 1, done)
-	NewExtra(Settings{Config: DefaultConfig(), Telemetry: f.stats, Log: f.s.Log}).Offer(extra, func() { done++ })
-	require.Equal(t, 2, done, "without a target")
+	require.Equal(t, []string{"plain", "ruled"}, done)
+	NewExtra(Settings{Config: DefaultConfig(), Telemetry: f.stats, Log: f.s.Log}).Offer(extra, tell)
+	require.Len(t, done, 2, "without a target nobody is done")
 	require.Equal(t, []string{"own counter 1"}, f.points("plain"), "what comes from lanes is another interval")
 }

@@ -59,8 +59,9 @@ type Flusher struct {
 	flushed atomic.Int64 // when the last flush ended, since begun
 	begun   time.Time
 
-	// Of an Extra: what each target calls when it is done with the interval, and exemplars of that.
-	done      func()
+	// Of an Extra: what is told which target is done with the interval, which targets are not to have it, and exemplars of it.
+	done      func(target string)
+	had       []string
 	exemplars []metric.Exemplar
 }
 

@@ -24,6 +24,9 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 	}
 	everywhere := f.everywhere(iv)
 	for _, o := range f.plain {
+		if f.skips(o) {
+			continue
+		}
 		if only[o.Name] {
 			f.rewrite(o, iv, t)
 			continue
@@ -102,6 +105,9 @@ func (f *Flusher) everywhere(iv *aggregate.Interval) bool {
 
 // rewrite gives an output with rules its batch. Routes go before rules, so that they see the tags that a sender wrote.
 func (f *Flusher) rewrite(o *output, iv *aggregate.Interval, t tick) {
+	if f.skips(o) {
+		return
+	}
 	mine, columns := f.routedStates(o, iv)
 	mine = o.rewriter.apply(mine)
 	var emit func(*metric.Series, int) bool
@@ -127,7 +133,7 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
 	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
-	o.Offer(points.list.lease.release, f.done, interval...)
+	o.Offer(points.list.lease.release, f.tellingOf(o), interval...)
 }
 
 // batches returns an interval as one batch or, where there are many items of some sort, as several. The first is there in any case.

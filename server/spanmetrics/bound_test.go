@@ -38,11 +38,11 @@ func TestMemoryIsBoundedWhateverServicesSend(t *testing.T) {
 	log.SetLevel(logrus.PanicLevel)
 	emitted, mostPoints := map[time.Duration]float64{}, 0
 	var s *Stage
-	s = New(Settings{Config: c, Telemetry: telemetry.New(), Log: log, Emit: func(b *Closed) {
+	s = New(Settings{Config: c, Telemetry: telemetry.New(), Log: log, Sinks: []string{"a"}, Emit: func(b *Closed) {
 		points, exemplars := s.Points(b)
 		mostPoints = max(mostPoints, points.Counters.Len()+points.Gauges.Len()+points.Histograms.Len()+len(exemplars))
 		emitted[b.Duration()] += sumsOf(b.Set).requests
-		b.Taken()
+		b.Taken("a")
 	}})
 	lanes := []*Recorder{s.NewRecorder(), s.NewRecorder()}
 	keeper := s.Keeper()

@@ -22,7 +22,7 @@ func (s *Stage) closeEnded(now time.Time) {
 			s.ended = true
 		}
 		for _, b := range states {
-			if b.Fine != fine || s.handed[b.Bucket] || !b.Closed && !s.isOver(b.Bucket, now) {
+			if b.Fine != fine || s.isHanded(b.Bucket) || !b.Closed && !s.isOver(b.Bucket, now) {
 				continue
 			}
 			if !b.Closed && waits(b, states) || !s.close(b, now) {
@@ -44,8 +44,18 @@ func (s *Stage) isOver(b store.Bucket, now time.Time) bool {
 	return b != s.open && (b.End() <= now.Unix() || b.Start > now.Add(maxBack).Unix())
 }
 
-// close closes one bucket, unless it was closed before and not delivered, and hands it on. It says no when the bucket cannot be read.
+func (s *Stage) isHanded(b store.Bucket) bool {
+	_, handed := s.handed[b]
+	return handed
+}
+
+// close closes one bucket, unless it was closed before and not delivered to all, and hands it on. It says no when the bucket cannot be read.
 func (s *Stage) close(b store.State, now time.Time) bool {
+	if b.Closed && len(s.s.Sinks) > 0 && len(s.lacking(b)) == 0 {
+		s.handed[b.Bucket] = nil
+		s.take(b.Bucket, "") // those that had not had it are not configured any more
+		return true
+	}
 	s.set.Reset()
 	if err := s.store.Read(b.Bucket, s.set); err != nil {
 		s.stats.readErrors.Inc()
@@ -61,7 +71,7 @@ func (s *Stage) close(b store.State, now time.Time) bool {
 		s.closed[b.Bucket] = true
 		delete(s.rollups, b.Bucket)
 	}
-	s.hand(b.Bucket, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
+	s.hand(b, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
 	return true
 }
 
@@ -104,21 +114,35 @@ func (s *Stage) unclosed(b store.Bucket) store.Bucket {
 	return b
 }
 
+// lacking returns the sinks that are not done with a bucket. Those that are not configured any more do not count.
+func (s *Stage) lacking(b store.State) []string {
+	return slices.DeleteFunc(slices.Clone(s.s.Sinks), func(sink string) bool { return slices.Contains(b.Taken, sink) })
+}
+
 // hand hands a bucket on, which is in s.set.
-func (s *Stage) hand(b store.Bucket, ended time.Time) {
-	s.handed[b] = true
+func (s *Stage) hand(b store.State, ended time.Time) {
+	s.handed[b.Bucket] = s.lacking(b)
 	s.stats.undelivered.Set(float64(len(s.handed)))
-	c := &Closed{Bucket: b, Late: b.End() <= s.started.Unix(), Ended: ended, Set: s.set, Taken: func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.taken = append(s.taken, b)
-	}}
+	c := &Closed{
+		Bucket: b.Bucket, Late: b.End() <= s.started.Unix(), Ended: ended, Set: s.set, Had: b.Taken,
+		Taken: func(sink string) { s.take(b.Bucket, sink) },
+	}
 	s.stats.bucket(c)
 	s.warn(c)
 	s.s.Emit(c)
+	if len(s.s.Sinks) == 0 {
+		s.take(b.Bucket, "") // nobody will
+	}
 }
 
-// forget deletes what was delivered.
+// take notes that a sink is done with a bucket, from any goroutine.
+func (s *Stage) take(b store.Bucket, sink string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = append(s.taken, store.Change{Op: store.Take, Bucket: b, Sink: sink})
+}
+
+// forget has the store know who is done with what, and deletes what all are done with.
 func (s *Stage) forget() {
 	s.mu.Lock()
 	taken := s.taken
@@ -127,11 +151,22 @@ func (s *Stage) forget() {
 	if len(taken) == 0 {
 		return
 	}
+	for _, c := range taken {
+		if left, handed := s.handed[c.Bucket]; handed {
+			s.handed[c.Bucket] = slices.DeleteFunc(left, func(sink string) bool { return sink == c.Sink })
+		}
+	}
 	s.changes = s.changes[:0]
-	for _, b := range taken {
-		s.changes = append(s.changes, store.Change{Op: store.Delete, Bucket: b})
-		delete(s.handed, b)
-		delete(s.closed, b)
+	for _, c := range taken {
+		switch left, handed := s.handed[c.Bucket]; {
+		case !handed: // deleted by one of the changes before
+		case len(left) > 0:
+			s.changes = append(s.changes, c)
+		default:
+			s.changes = append(s.changes, store.Change{Op: store.Delete, Bucket: c.Bucket})
+			delete(s.handed, c.Bucket)
+			delete(s.closed, c.Bucket)
+		}
 	}
 	s.write(s.changes)
 	s.stats.undelivered.Set(float64(len(s.handed)))
@@ -144,7 +179,7 @@ func (s *Stage) end(now time.Time) {
 		s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
 		for _, fine := range []bool{true, false} {
 			for _, b := range states {
-				if b.Fine == fine && !s.handed[b.Bucket] {
+				if b.Fine == fine && !s.isHanded(b.Bucket) {
 					s.close(b, now)
 				}
 			}

@@ -41,7 +41,7 @@ func spansOfServices() []*ssf.SSFSpan {
 
 func newStage(recorders int) (*Stage, []*Recorder) {
 	c := testConfig()
-	s := New(Settings{Config: c, Emit: func(c *Closed) { c.Taken() }, Telemetry: telemetry.New(), Open: func() (store.Store, error) { return memory(&c), nil }})
+	s := New(Settings{Config: c, Sinks: []string{"a"}, Emit: func(c *Closed) { c.Taken("a") }, Telemetry: telemetry.New(), Open: func() (store.Store, error) { return memory(&c), nil }})
 	var all []*Recorder
 	for range recorders {
 		all = append(all, s.NewRecorder())

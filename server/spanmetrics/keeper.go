@@ -6,8 +6,8 @@ import (
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 )
 
-// Keeper has the store open for a Stage. It is started before the sinks and stopped after them, so that what they deliver at the very end is not
-// delivered again by the next process.
+// Keeper has the store open for a Stage. It is started before the sinks and stopped after them, so that what one of them delivers at the very end is
+// not delivered to it again by the next process.
 type Keeper struct{ stage *Stage }
 
 // Keeper returns the keeper of the stage's store.
@@ -26,7 +26,7 @@ func (k *Keeper) Start(context.Context) error {
 	return nil
 }
 
-// Run waits until ctx is done, lets go of what was delivered, and closes the store.
+// Run waits until ctx is done, has the store know what was delivered, and closes it.
 func (k *Keeper) Run(ctx context.Context) error {
 	<-ctx.Done()
 	if !k.stage.life.TryLock() {

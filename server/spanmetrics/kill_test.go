@@ -35,7 +35,7 @@ func runChild() bool {
 		return false
 	}
 	registry := telemetry.New()
-	s := New(Settings{Config: childConfig(path), Emit: func(*Closed) {}, Telemetry: registry, Log: logrus.New()})
+	s := New(Settings{Config: childConfig(path), Sinks: []string{"a"}, Emit: func(*Closed) {}, Telemetry: registry, Log: logrus.New()})
 	r := s.NewRecorder()
 	if err := s.Keeper().Start(context.Background()); err != nil {
 		fmt.Println(err)

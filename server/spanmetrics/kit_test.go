@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,9 +32,10 @@ type rig struct {
 	stop     func()
 
 	mu      sync.Mutex
-	handed  []string // what was emitted
-	take    bool     // whether it is delivered
-	undone  []func()
+	handed  []string            // what was emitted
+	hangs   map[string]bool     // sinks to which nothing is delivered
+	undone  map[string][]func() // by sink
+	sinks   map[string][]string // what was emitted to each
 	results map[store.Bucket]sums
 }
 
@@ -94,8 +96,9 @@ func start(t *testing.T, c Config, open func() (store.Store, error), change func
 func newRig(t *testing.T, c Config, open func() (store.Store, error), change func(*Settings)) *rig {
 	log, hook := logtest.NewNullLogger()
 	log.SetLevel(logrus.DebugLevel)
-	r := &rig{registry: telemetry.New(), logged: hook, take: true, results: map[store.Bucket]sums{}}
-	settings := Settings{Config: c, Emit: r.emit, Telemetry: r.registry, Log: log, Open: open}
+	r := &rig{registry: telemetry.New(), logged: hook, results: map[store.Bucket]sums{}}
+	r.hangs, r.undone, r.sinks = map[string]bool{}, map[string][]func(){}, map[string][]string{}
+	settings := Settings{Config: c, Sinks: []string{"a"}, Emit: r.emit, Telemetry: r.registry, Log: log, Open: open}
 	if change != nil {
 		change(&settings)
 	}
@@ -126,11 +129,18 @@ func (r *rig) emit(c *Closed) {
 	if c.Late {
 		late = " late"
 	}
-	r.handed = append(r.handed, fmt.Sprintf("%s from %ds%s: %v", intervalName(c.Duration()), c.Start%86400, late, got.requests))
-	if r.take {
-		c.Taken()
-	} else {
-		r.undone = append(r.undone, c.Taken)
+	text := fmt.Sprintf("%s from %ds%s: %v", intervalName(c.Duration()), c.Start%86400, late, got.requests)
+	r.handed = append(r.handed, text)
+	for _, sink := range r.s.Sinks {
+		switch taken := func() { c.Taken(sink) }; {
+		case slices.Contains(c.Had, sink):
+			continue
+		case r.hangs[sink]:
+			r.undone[sink] = append(r.undone[sink], taken)
+		default:
+			taken()
+		}
+		r.sinks[sink] = append(r.sinks[sink], text)
 	}
 }
 
@@ -168,18 +178,26 @@ func (r *rig) added() map[store.Bucket]sums {
 	return maps.Clone(r.results)
 }
 
-// takeNothing has nothing delivered until takeAll.
-func (r *rig) takeNothing() {
+// takeNothing has nothing delivered to a sink until takeAll.
+func (r *rig) takeNothing(sink string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.take = false
+	r.hangs[sink] = true
 }
 
-func (r *rig) takeAll() {
+// takeAll has delivered to a sink what was emitted so far.
+func (r *rig) takeAll(sink string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, taken := range r.undone {
+	for _, taken := range r.undone[sink] {
 		taken()
 	}
-	r.undone = nil
+	r.undone[sink] = nil
+}
+
+// emittedTo returns what was emitted to a sink.
+func (r *rig) emittedTo(sink string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string{}, r.sinks[sink]...)
 }

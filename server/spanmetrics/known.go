@@ -12,7 +12,7 @@ import (
 func (s *Stage) knownIn(b store.Bucket) *partial.Known {
 	known := partial.NewKnown(s.s.Config.limits())
 	states, err := s.store.Buckets()
-	if slices.Contains(states, store.State{Bucket: b}) {
+	if slices.ContainsFunc(states, func(s store.State) bool { return s.Bucket == b && !s.Closed }) {
 		set := partial.New(s.s.Config.limits())
 		err = errors.Join(err, s.store.Read(b, set))
 		known.Learn(set)

@@ -64,9 +64,14 @@ type life struct {
 }
 
 func begin(t *testing.T, c Config, lanes int, now time.Time, open func() (store.Store, error), emit func(*Closed), early ...*ssf.SSFSpan) *life {
+	return beginFor(t, []string{"a"}, c, lanes, now, open, emit, early...)
+}
+
+// beginFor is begin with sinks of the test.
+func beginFor(t *testing.T, sinks []string, c Config, lanes int, now time.Time, open func() (store.Store, error), emit func(*Closed), early ...*ssf.SSFSpan) *life {
 	log := logrus.New()
 	log.SetLevel(logrus.PanicLevel)
-	l := &life{Stage: New(Settings{Config: c, Emit: emit, Telemetry: telemetry.New(), Log: log, Open: open, Now: func() time.Time { return now }})}
+	l := &life{Stage: New(Settings{Config: c, Sinks: sinks, Emit: emit, Telemetry: telemetry.New(), Log: log, Open: open, Now: func() time.Time { return now }})}
 	for range lanes {
 		l.lanes = append(l.lanes, l.NewRecorder())
 	}
@@ -156,7 +161,7 @@ func TestKnownKeysAlwaysMerge(t *testing.T) {
 				} else {
 					long = append(long, got)
 				}
-				b.Taken()
+				b.Taken("a")
 			}
 			now := time.Unix(1_000_000_000, 0)
 			l := begin(t, c, tt.lanes, now, open, emit)

@@ -24,6 +24,8 @@ type Settings struct {
 	ExtendTags []string
 	// ExcludedTags are keys of tags that no service is known by.
 	ExcludedTags []string
+	// Sinks are the names of those that a bucket is for. Each has it once; one that is new, over a restart, has what is there then.
+	Sinks []string
 	// Emit hands a bucket on that is over. It is called by Run's goroutine, in the order in which buckets end.
 	Emit      func(*Closed)
 	Telemetry *telemetry.Registry
@@ -44,8 +46,11 @@ type Closed struct {
 	// Ended is when it ended, in whole seconds: its End, unless the stage did not live to see that.
 	Ended time.Time
 	Set   *partial.Set // lent for the call of Emit
-	// Taken is called once, from any goroutine, when what the bucket gave is delivered, or given up: then the store lets go of it.
-	Taken func()
+	// Had are sinks that a stage before this one knew to be done with the bucket, and that are not to have it again. It is not changed any more.
+	Had []string
+	// Taken is called once for each of the other sinks, from any goroutine, when what the bucket gave is delivered, or given up. The store has it
+	// in mind, and lets go of the bucket when all are done with it.
+	Taken func(sink string)
 }
 
 // Stage commits what recorders count, closes buckets and hands them on.
@@ -64,7 +69,7 @@ type Stage struct {
 	pending    counts                          // of what is not known to be on disk
 	ended      bool                            // buckets may have ended that are not handed on
 	closed     map[store.Bucket]bool           // closed and not yet deleted
-	handed     map[store.Bucket]bool           // of these, handed on
+	handed     map[store.Bucket][]string       // of these, handed on, and which sinks are not done with it
 	set        *partial.Set                    // a bucket at a time, while buckets are closed
 	part       *partial.Set                    // what goes on into a longer one, meanwhile
 	changes    []store.Change
@@ -72,7 +77,7 @@ type Stage struct {
 
 	life  sync.Mutex // held while Run is at work, by whom all of the above is used
 	mu    sync.Mutex
-	taken []store.Bucket // delivered, to be deleted
+	taken []store.Change // which buckets sinks are done with, to be written
 }
 
 // reserve is how much of a disk the store leaves to others, in bytes.
@@ -83,7 +88,7 @@ func New(s Settings) *Stage {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket]bool{}, rollups: map[store.Bucket]*partial.Known{}}
+	stage := &Stage{s: s, stats: newStats(s.Telemetry), closed: map[store.Bucket]bool{}, handed: map[store.Bucket][]string{}, rollups: map[store.Bucket]*partial.Known{}}
 	stage.known = partial.NewKnown(s.Config.limits())
 	s.Config.ResourceTags = slices.DeleteFunc(slices.Clone(s.Config.ResourceTags), func(key string) bool {
 		return slices.Contains(s.ExcludedTags, key) || slices.ContainsFunc(s.ExtendTags, func(tag string) bool { return metric.TagKey(tag) == key })

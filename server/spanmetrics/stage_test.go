@@ -122,7 +122,7 @@ func TestCase15CrashBeforeDelete(t *testing.T) {
 		c := testConfig(time.Minute, 2*time.Minute)
 		s := memory(&c)
 		r := start(t, c, keep(s), nil)
-		r.takeNothing()
+		r.takeNothing("a")
 		r.requests(3)
 		time.Sleep(65 * time.Second)
 		assert.Equal(t, []string{"1m from 0s: 3"}, r.emitted())
@@ -147,14 +147,14 @@ func TestDeliveryMayTakeLong(t *testing.T) {
 		c := testConfig(time.Minute)
 		s := memory(&c)
 		r := start(t, c, keep(s), nil)
-		r.takeNothing()
+		r.takeNothing("a")
 		for range 3 {
 			r.requests(1)
 			time.Sleep(time.Minute)
 		}
 		time.Sleep(time.Second)
 		assert.Equal(t, []string{"1m from 0s: 1", "1m from 60s: 1", "1m from 120s: 1"}, r.emitted())
-		r.takeAll()
+		r.takeAll("a")
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		states, err := s.Buckets()
@@ -248,7 +248,7 @@ func TestClockIsSetBackToABucketOnItsWay(t *testing.T) {
 			var clock clock
 			now := func(s *Settings) { s.Now = clock.now }
 			r := start(t, c, keep(s), now)
-			r.takeNothing()
+			r.takeNothing("a")
 			for i := range 2 {
 				r.requests(1 << i)
 				time.Sleep(time.Minute)
@@ -260,12 +260,12 @@ func TestClockIsSetBackToABucketOnItsWay(t *testing.T) {
 			if restart {
 				r.stop()
 				r = start(t, c, keep(s), now)
-				r.takeNothing()
+				r.takeNothing("a")
 			}
 			time.Sleep(2 * time.Second)
 			r.requests(8)
 			time.Sleep(2 * time.Second)
-			r.takeAll()
+			r.takeAll("a")
 			time.Sleep(5 * time.Minute)
 			emitted := map[time.Duration]float64{}
 			for b, got := range r.added() {

@@ -57,7 +57,7 @@ var (
 	}
 	descBuckets = telemetry.Desc{
 		Name: "span_metrics.buckets", Kind: telemetry.Counter, Unit: "buckets", Tags: []string{"interval"},
-		Help: "Buckets that were handed on to be emitted.",
+		Help: "Buckets that were handed on to be emitted, again after a restart where a sink had not had them.",
 	}
 	descLate = telemetry.Desc{
 		Name: "span_metrics.late_buckets", Kind: telemetry.Counter, Unit: "buckets", Tags: []string{"interval"},
@@ -65,7 +65,7 @@ var (
 	}
 	descUndelivered = telemetry.Desc{
 		Name: "span_metrics.undelivered_buckets", Kind: telemetry.Gauge, Unit: "buckets",
-		Help: "Buckets that were handed on and are not yet delivered.",
+		Help: "Buckets that were handed on and that at least one sink is not yet done with.",
 	}
 	descOverflowKeys = telemetry.Desc{
 		Name: "span_metrics.overflow_keys", Kind: telemetry.Gauge, Unit: "keys", Tags: []string{"interval", "family"},

@@ -14,6 +14,7 @@ type index map[store.Bucket]*keys
 type keys struct {
 	closed     bool
 	partitions []uint16 // that hold something
+	taken      []string // sinks that are done with it
 }
 
 func (x index) of(b store.Bucket) *keys {
@@ -31,6 +32,8 @@ func (k *keys) add(partition uint16) {
 	}
 }
 
+func (k *keys) take(sink string) { k.taken = store.AddOnce(k.taken, sink) }
+
 // apply notes changes that were made.
 func (x index) apply(changes []store.Change) {
 	for i := range changes {
@@ -39,6 +42,8 @@ func (x index) apply(changes []store.Change) {
 			x.of(c.Bucket).add(c.Partition)
 		case store.Close:
 			x.of(c.Bucket).closed = true
+		case store.Take:
+			x.of(c.Bucket).take(c.Sink)
 		case store.Delete:
 			delete(x, c.Bucket)
 		}
@@ -60,10 +65,22 @@ func (x index) partitions(b store.Bucket, before []store.Change) []uint16 {
 	return all.partitions
 }
 
-func (x index) states() []store.State {
-	closed := make(map[store.Bucket]bool, len(x))
-	for b, k := range x {
-		closed[b] = k.closed
+// taken returns the sinks that are done with a bucket once changes before are made.
+func (x index) taken(b store.Bucket, before []store.Change) []string {
+	var all []string
+	if k := x[b]; k != nil {
+		all = k.taken
 	}
-	return store.Sorted(closed)
+	for i := range before {
+		if c := &before[i]; c.Op == store.Take && c.Bucket == b {
+			all = store.AddOnce(all, c.Sink)
+		}
+	}
+	return all
+}
+
+func (x index) states() []store.State {
+	return store.Sorted(x, func(b store.Bucket, k *keys) store.State {
+		return store.State{Bucket: b, Closed: k.closed, Taken: k.taken}
+	})
 }

@@ -6,6 +6,7 @@
 package pebblestore
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,6 +55,7 @@ type Store struct {
 	readOnly bool       // it failed, and is open for what is there
 	empty    bool       // there is nothing to be read: the directory is new
 	index    index
+	stray    [][]byte     // keys that no bucket has, to be deleted
 	last     store.Bucket // see Last
 	sequence uint64       // of the last commit that was tried
 	unsure   *verdict     // on a commit of which is not known whether it arrived; nil when there is none
@@ -150,7 +152,7 @@ func (s *Store) judge() {
 
 // load reads what is kept in memory of the store.
 func (s *Store) load() error {
-	s.index, s.last, s.sequence = index{}, store.Bucket{}, 0
+	s.index, s.last, s.sequence, s.stray = index{}, store.Bucket{}, 0, nil
 	it, err := s.db.NewIter(nil)
 	if err != nil {
 		return err
@@ -163,6 +165,12 @@ func (s *Store) load() error {
 			s.index.of(b).add(partition)
 		case markKey:
 			s.index.of(b).closed = true
+		case takenKey:
+			if k := s.index[b]; k != nil && k.closed {
+				k.take(string(key[bucketLen:]))
+			} else { // a version that does not know of it deleted the bucket
+				s.stray = append(s.stray, bytes.Clone(key))
+			}
 		case lastKey, sequenceKey:
 			value, err := it.ValueAndErr()
 			if err != nil {
@@ -198,6 +206,11 @@ func (s *Store) Commit(changes []store.Change) error {
 		return nil
 	}
 	batch := s.db.NewBatch()
+	for _, key := range s.stray {
+		if err := batch.Delete(key, nil); err != nil {
+			return errors.Join(err, batch.Close())
+		}
+	}
 	for i := range changes {
 		if err := s.add(batch, changes, i); err != nil {
 			return errors.Join(err, batch.Close())
@@ -239,6 +252,7 @@ func reasonOf(err error) error {
 // made notes changes that are on the disk.
 func (s *Store) made(changes []store.Change) {
 	s.index.apply(changes)
+	s.stray = nil
 	s.last = store.LastClosed(s.last, changes)
 	s.bytes.Store(s.db.Metrics().DiskSpaceUsage())
 }
@@ -256,6 +270,13 @@ func (s *Store) add(batch *pebble.Batch, changes []store.Change, i int) error {
 			}
 		}
 		return batch.Set(bucketKey(markKey, c.Bucket), nil, nil)
+	case store.Take:
+		return batch.Set(sinkKey(c.Bucket, c.Sink), nil, nil)
+	}
+	for _, sink := range s.index.taken(c.Bucket, changes[:i]) {
+		if err := batch.Delete(sinkKey(c.Bucket, sink), nil); err != nil {
+			return err
+		}
 	}
 	for _, partition := range s.index.partitions(c.Bucket, changes[:i]) {
 		if err := batch.Delete(partitionKey(c.Bucket, partition), nil); err != nil {

@@ -1,8 +1,8 @@
 // Package store keeps the partial aggregates of span metrics until their time is over and somebody took what they add up to.
 //
-// A [Store] takes [Change]s, which count all together or not at all: partials that are merged into a [Bucket], buckets that are closed, and
-// buckets that are deleted. A closed bucket takes nothing any more, and is there, whole, until it is deleted. [Memory] is a store that
-// lasts as long as the process; [Fallback] puts one in front of a store on disk for as long as that does not take anything.
+// A [Store] takes [Change]s, which count all together or not at all: partials that are merged into a [Bucket], buckets that are closed, that
+// sinks have taken, and that are deleted. A closed bucket takes nothing any more, and is there, whole, until it is deleted. [Memory] is a
+// store that lasts as long as the process; [Fallback] puts one in front of a store on disk for as long as that does not take anything.
 package store
 
 import (
@@ -51,13 +51,22 @@ func (b Bucket) Compare(o Bucket) int {
 type State struct {
 	Bucket
 	Closed bool
+	Taken  []string // names of the sinks that are done with it, each once, in no order that means anything
 }
 
-// Sorted lists buckets, of which the map says whether they are closed, in the order of Compare.
-func Sorted(closed map[Bucket]bool) []State {
-	states := make([]State, 0, len(closed))
-	for _, b := range slices.SortedFunc(maps.Keys(closed), Bucket.Compare) {
-		states = append(states, State{b, closed[b]})
+// Sorted lists what is kept of each bucket, of which stateOf makes its state, in the order of Compare.
+func Sorted[T any](buckets map[Bucket]T, stateOf func(Bucket, T) State) []State {
+	states := make([]State, 0, len(buckets))
+	for _, b := range slices.SortedFunc(maps.Keys(buckets), Bucket.Compare) {
+		states = append(states, stateOf(b, buckets[b]))
 	}
 	return states
+}
+
+// AddOnce returns a list of names with another one, unless it is there already. The array is a new one, so that the old list can be lent.
+func AddOnce(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(slices.Clip(names), name)
 }

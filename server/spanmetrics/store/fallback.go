@@ -55,6 +55,9 @@ func (l *layer) changes() []Change {
 		if h.closed {
 			changes = append(changes, Change{Op: Close, Bucket: b})
 		}
+		for _, sink := range h.taken {
+			changes = append(changes, Change{Op: Take, Bucket: b, Sink: sink})
+		}
 	}
 	if last := l.Last(); last.Interval > 0 {
 		changes = append(changes, Change{Op: Close, Bucket: last})
@@ -133,11 +136,14 @@ func (f *Fallback) Buckets() ([]State, error) {
 	return all, err
 }
 
-// join adds buckets to a list; one that is in both is closed if it is in either.
+// join adds buckets to a list; one that is in both is closed and taken if it is in either.
 func join(all, more []State) []State {
 	for _, s := range more {
 		if i := slices.IndexFunc(all, func(o State) bool { return o.Bucket == s.Bucket }); i >= 0 {
 			all[i].Closed = all[i].Closed || s.Closed
+			for _, sink := range s.Taken {
+				all[i].Taken = AddOnce(all[i].Taken, sink)
+			}
 			continue
 		}
 		all = append(all, s)

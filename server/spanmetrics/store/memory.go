@@ -1,11 +1,6 @@
 package store
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/veneurd/veneur/server/spanmetrics/partial"
-)
+import "github.com/veneurd/veneur/server/spanmetrics/partial"
 
 // Memory is a store in memory. What it holds of a bucket is one set, however many partitions there are.
 type Memory struct {
@@ -18,6 +13,7 @@ type Memory struct {
 type held struct {
 	set    *partial.Set // nil when nothing was merged
 	closed bool
+	taken  []string
 }
 
 // NewMemory returns an empty store whose sets have the given limits.
@@ -39,15 +35,18 @@ func (m *Memory) Commit(changes []Change) error {
 			h = &held{}
 			m.buckets[c.Bucket] = h
 		}
-		if c.Op == Close {
+		switch c.Op {
+		case Close:
 			h.closed = true
-			continue
-		}
-		if h.set == nil {
-			h.set = partial.New(m.limits)
-		}
-		if err := h.set.Merge(c.Partial); err != nil {
-			return err
+		case Take:
+			h.taken = AddOnce(h.taken, c.Sink)
+		default:
+			if h.set == nil {
+				h.set = partial.New(m.limits)
+			}
+			if err := h.set.Merge(c.Partial); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -55,11 +54,7 @@ func (m *Memory) Commit(changes []Change) error {
 
 // Buckets lists the buckets there are.
 func (m *Memory) Buckets() ([]State, error) {
-	states := make([]State, 0, len(m.buckets))
-	for _, b := range slices.SortedFunc(maps.Keys(m.buckets), Bucket.Compare) {
-		states = append(states, State{b, m.buckets[b].closed})
-	}
-	return states, nil
+	return Sorted(m.buckets, func(b Bucket, h *held) State { return State{b, h.closed, h.taken} }), nil
 }
 
 // Last returns the fine bucket that was closed last.

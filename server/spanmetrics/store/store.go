@@ -14,7 +14,9 @@ const (
 	Merge Op = iota
 	// Close marks a bucket as over.
 	Close
-	// Delete removes a bucket and its mark.
+	// Take notes that a sink is done with a bucket, which is closed.
+	Take
+	// Delete removes a bucket, its mark and who has taken it.
 	Delete
 )
 
@@ -24,6 +26,7 @@ type Change struct {
 	Bucket    Bucket
 	Partition uint16 // which of the bucket's aggregates is merged into: each writer has one
 	Partial   []byte // of Merge, as partial.Set.AppendTo writes it; lent for the call
+	Sink      string // of Take, its name
 }
 
 // Store keeps buckets. It is used by one goroutine at a time.

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,7 +48,11 @@ func contents(t *testing.T, s Store) []string {
 	require.NoError(t, err)
 	got := []string{}
 	for _, b := range states {
-		got = append(got, fmt.Sprintf("%d+%d fine %t closed %t: %d", b.Start, b.Interval, b.Fine, b.Closed, count(t, s, b.Bucket)))
+		text := fmt.Sprintf("%d+%d fine %t closed %t: %d", b.Start, b.Interval, b.Fine, b.Closed, count(t, s, b.Bucket))
+		if len(b.Taken) > 0 {
+			text += fmt.Sprint(" taken by ", slices.Sorted(slices.Values(b.Taken)))
+		}
+		got = append(got, text)
 	}
 	return got
 }
@@ -101,8 +106,14 @@ func TestStores(t *testing.T) {
 			assert.Equal(t, []string{"0+60 fine true closed false: 5", "60+60 fine true closed false: 1"}, contents(t, s))
 			commit(Change{Op: Close, Bucket: first}, Change{Bucket: long, Partial: requests(5)})
 			assert.Equal(t, []string{"0+60 fine true closed true: 5", "60+60 fine true closed false: 1", "0+600 fine false closed false: 5"}, contents(t, s))
-			commit(Change{Op: Delete, Bucket: first})
+			for _, sink := range []string{"a", "b", "a"} {
+				commit(Change{Op: Take, Bucket: first, Sink: sink})
+			}
+			assert.Equal(t, "0+60 fine true closed true: 5 taken by [a b]", contents(t, s)[0])
+			commit(Change{Op: Take, Bucket: first, Sink: "c"}, Change{Op: Delete, Bucket: first})
 			assert.Equal(t, []string{"60+60 fine true closed false: 1", "0+600 fine false closed false: 5"}, contents(t, s))
+			commit(Change{Bucket: first, Partial: requests(7)}, Change{Op: Close, Bucket: first})
+			assert.Equal(t, "0+60 fine true closed true: 7", contents(t, s)[0], "made again, nobody has taken it")
 			require.ErrorIs(t, s.Commit([]Change{{Bucket: first, Partial: []byte("none")}}), partial.ErrMessage)
 			require.NoError(t, s.Close())
 		})
@@ -146,7 +157,7 @@ func TestFallback(t *testing.T) {
 	disk.unreadable = true
 	states, err := s.Buckets()
 	require.ErrorIs(t, err, errFull)
-	assert.Equal(t, []State{{second, false}}, states, "what is in memory is told all the same")
+	assert.Equal(t, []State{{Bucket: second}}, states, "what is in memory is told all the same")
 	disk.unreadable = false
 
 	disk.full = false
@@ -159,4 +170,21 @@ func TestFallback(t *testing.T) {
 	disk.full = false
 	require.NoError(t, s.Close())
 	assert.Equal(t, []string{"60+60 fine true closed true: 30"}, contents(t, disk), "what waits is written when the store is closed")
+}
+
+// Who has taken a bucket is known on a full disk too, beside who had before, and is on the disk as soon as that has room.
+func TestFallbackKnowsWhoHasTakenABucket(t *testing.T) {
+	disk := &failing{Memory: NewMemory(limits)}
+	s := NewFallback(disk, limits)
+	bucket := Bucket{60, 0, true}
+	require.NoError(t, s.Commit([]Change{{Bucket: bucket, Partial: requests(1)}, {Op: Close, Bucket: bucket}, {Op: Take, Bucket: bucket, Sink: "a"}}))
+	disk.full = true
+	for _, sink := range []string{"a", "b"} {
+		require.ErrorIs(t, s.Commit([]Change{{Op: Take, Bucket: bucket, Sink: sink}}), errFull)
+	}
+	assert.Equal(t, []string{"0+60 fine true closed true: 1 taken by [a b]"}, contents(t, s))
+	assert.Equal(t, []string{"0+60 fine true closed true: 1 taken by [a]"}, contents(t, disk))
+	disk.full = false
+	require.NoError(t, s.Close())
+	assert.Equal(t, []string{"0+60 fine true closed true: 1 taken by [a b]"}, contents(t, disk))
 }
