@@ -1,6 +1,8 @@
 package spanmetrics
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -12,9 +14,7 @@ import (
 // read is tried again at the next tick.
 func (s *Stage) closeEnded(now time.Time) {
 	s.ended = false
-	// Once an interval its memory is made anew: kept, it would be as much for all of the time as a lane takes.
-	s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
-	defer func() { s.set, s.part = nil, nil }()
+	defer s.lendSets()()
 	for _, fine := range []bool{true, false} {
 		states, err := s.store.Buckets()
 		if err != nil {
@@ -22,26 +22,53 @@ func (s *Stage) closeEnded(now time.Time) {
 			s.ended = true
 		}
 		for _, b := range states {
-			if b.Fine != fine || s.isHanded(b.Bucket) || !b.Closed && !s.isOver(b.Bucket, now) {
-				continue
+			switch {
+			case b.Fine != fine || s.isHanded(b.Bucket):
+			case b.Closed || s.isForeign(b):
+				s.ended = !s.close(b, now) || s.ended
+			case s.isOver(b.Bucket, now):
+				s.ended = waits(b, states) || !s.close(b, now) || s.ended
 			}
-			if !b.Closed && waits(b, states) || !s.close(b, now) {
-				s.ended = true
-			}
+		}
+	}
+	s.findDue(now)
+}
+
+// lendSets makes the sets that buckets are closed with. Once an interval their memory is made anew: kept, it would be as much for all of the time as a
+// lane takes.
+func (s *Stage) lendSets() (giveBack func()) {
+	s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
+	return func() { s.set, s.part = nil, nil }
+}
+
+// findDue notes when the next bucket ends that is not the open one. Mostly that is when the open one does, but for one of an interval that is not
+// configured any more.
+func (s *Stage) findDue(now time.Time) {
+	s.due = math.MaxInt64
+	states, _ := s.store.Buckets() // without those that cannot be read it is later
+	for _, b := range states {
+		if !b.Closed && whole(b.Bucket) != whole(s.open) && b.End() > now.Unix() {
+			s.due = min(s.due, b.End())
 		}
 	}
 }
 
+// whole returns the bucket of a stretch of time, be it that spans were counted into it or that it is made of shorter ones.
+func whole(b store.Bucket) store.Bucket {
+	b.Fine = false
+	return b
+}
+
 // waits says whether a bucket will still get something of a fine one, which could not be read when it ended.
 func waits(b store.State, states []store.State) bool {
-	return !b.Fine && slices.ContainsFunc(states, func(f store.State) bool {
-		return f.Fine && !f.Closed && b.Start <= f.Start && f.Start < b.End()
+	return slices.ContainsFunc(states, func(f store.State) bool {
+		return f.Fine && !f.Closed && f.Bucket != b.Bucket && b.Covers(f.Bucket)
 	})
 }
 
 // isOver says whether the time of a bucket has passed, or is so far ahead that the clock cannot have been right.
 func (s *Stage) isOver(b store.Bucket, now time.Time) bool {
-	return b != s.open && (b.End() <= now.Unix() || b.Start > now.Add(maxBack).Unix())
+	return whole(b) != whole(s.open) && (b.End() <= now.Unix() || b.Start > now.Add(maxBack).Unix())
 }
 
 func (s *Stage) isHanded(b store.Bucket) bool {
@@ -49,7 +76,8 @@ func (s *Stage) isHanded(b store.Bucket) bool {
 	return handed
 }
 
-// close closes one bucket, unless it was closed before and not delivered to all, and hands it on. It says no when the bucket cannot be read.
+// close closes one bucket, unless it was closed before and not delivered to all, and hands it on; or has it go on into the other part of its time, if
+// there is one, which is emitted instead. It says no when the bucket cannot be read.
 func (s *Stage) close(b store.State, now time.Time) bool {
 	if b.Closed && len(s.s.Sinks) > 0 && len(s.lacking(b)) == 0 {
 		s.handed[b.Bucket] = nil
@@ -57,50 +85,57 @@ func (s *Stage) close(b store.State, now time.Time) bool {
 		return true
 	}
 	s.set.Reset()
-	if err := s.store.Read(b.Bucket, s.set); err != nil {
+	states, err := s.store.Buckets()
+	if err = errors.Join(err, s.store.Read(b.Bucket, s.set)); err != nil {
 		s.stats.readErrors.Inc()
 		s.s.Log.WithError(err).Error("the store of span metrics cannot be read")
 		return false
 	}
 	if !b.Closed {
-		changes := []store.Change{{Op: store.Close, Bucket: b.Bucket}}
+		var into []store.Bucket
 		if b.Fine {
-			changes = s.rollUp(changes, b.Bucket)
+			into = s.goesOnInto(b, states)
+		}
+		changes := s.rollUp(into)
+		inPart := s.isForeign(b) || slices.Contains(into, whole(b.Bucket))
+		if !inPart || s.isOver(b.Bucket, now) { // the end of a fine one is known from then on, though it is deleted
+			changes = append(changes, store.Change{Op: store.Close, Bucket: b.Bucket})
+		}
+		if inPart {
+			s.write(append(changes, store.Change{Op: store.Delete, Bucket: b.Bucket}))
+			return true
 		}
 		s.write(changes)
-		s.closed[b.Bucket] = true
+		s.closed[whole(b.Bucket)] = true
 		delete(s.rollups, b.Bucket)
 	}
 	s.hand(b, time.Unix(min(b.End(), max(b.Start+1, now.Unix())), 0))
 	return true
 }
 
-// rollUp adds the changes by which a fine bucket, which is in s.set, goes on into longer ones. Which of its keys have a place there is said now: stores
+// rollUp returns the changes by which a fine bucket, which is in s.set, goes on into others. Which of its keys have a place there is said now: stores
 // merge in any order.
-func (s *Stage) rollUp(changes []store.Change, b store.Bucket) []store.Change {
+func (s *Stage) rollUp(into []store.Bucket) []store.Change {
+	if len(into) == 0 {
+		return nil
+	}
 	s.wire = s.set.AppendTo(s.wire[:0])
 	ends := []int{len(s.wire)}
-	for _, interval := range s.s.Config.Intervals {
-		seconds := int64(interval / time.Second)
-		if seconds <= b.Interval {
-			continue
-		}
-		into := s.unclosed(store.At(seconds, b.Start, false))
-		known := s.rollups[into]
+	for _, b := range into {
+		known := s.rollups[b]
 		if known == nil {
-			known = s.knownIn(into)
-			s.rollups[into] = known
+			known = s.knownIn(b)
+			s.rollups[b] = known
 		}
 		s.part.Reset()
 		s.part.Use(known)
 		_ = s.part.Merge(s.wire[:ends[0]]) // there is no error in what was just written
 		s.wire = s.part.AppendTo(s.wire)
 		ends = append(ends, len(s.wire))
-		changes = append(changes, store.Change{Op: store.Merge, Bucket: into})
 	}
-	rolled := changes[len(changes)-len(ends)+1:]
-	for i := range rolled {
-		rolled[i].Partial = s.wire[ends[i]:ends[i+1]]
+	var changes []store.Change
+	for i, b := range into {
+		changes = append(changes, store.Change{Op: store.Merge, Bucket: b, Partial: s.wire[ends[i]:ends[i+1]]})
 	}
 	return changes
 }
@@ -108,7 +143,7 @@ func (s *Stage) rollUp(changes []store.Change, b store.Bucket) []store.Change {
 // unclosed returns a bucket or, when that takes nothing any more, the first after it that does: what came to a closed one would be deleted with it,
 // or be missing of it. That happens only when the clock was set back by more than maxBack.
 func (s *Stage) unclosed(b store.Bucket) store.Bucket {
-	for s.closed[b] {
+	for s.closed[whole(b)] {
 		b.Start += b.Interval
 	}
 	return b
@@ -165,7 +200,7 @@ func (s *Stage) forget() {
 		default:
 			s.changes = append(s.changes, store.Change{Op: store.Delete, Bucket: c.Bucket})
 			delete(s.handed, c.Bucket)
-			delete(s.closed, c.Bucket)
+			delete(s.closed, whole(c.Bucket))
 		}
 	}
 	s.write(s.changes)
@@ -176,7 +211,7 @@ func (s *Stage) forget() {
 func (s *Stage) end(now time.Time) {
 	if _, memory := s.store.(*store.Memory); memory && s.s.EmitOpen {
 		states, _ := s.store.Buckets() // that of memory has no errors
-		s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
+		defer s.lendSets()()
 		for _, fine := range []bool{true, false} {
 			for _, b := range states {
 				if b.Fine == fine && !s.isHanded(b.Bucket) {

@@ -13,7 +13,7 @@ type Keeper struct{ stage *Stage }
 // Keeper returns the keeper of the stage's store.
 func (s *Stage) Keeper() *Keeper { return &Keeper{s} }
 
-// Start opens the store, and reads which keys the bucket at hand has: no span is to come before.
+// Start opens the store, has what other intervals left there go on, and reads which keys the bucket at hand has: no span is to come before.
 func (k *Keeper) Start(context.Context) error {
 	s := k.stage
 	opened, err := s.s.Open()

@@ -2,7 +2,6 @@ package spanmetrics
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/veneurd/veneur/server/spanmetrics/partial"
 	"github.com/veneurd/veneur/server/spanmetrics/store"
@@ -12,10 +11,12 @@ import (
 func (s *Stage) knownIn(b store.Bucket) *partial.Known {
 	known := partial.NewKnown(s.s.Config.limits())
 	states, err := s.store.Buckets()
-	if slices.ContainsFunc(states, func(s store.State) bool { return s.Bucket == b && !s.Closed }) {
-		set := partial.New(s.s.Config.limits())
-		err = errors.Join(err, s.store.Read(b, set))
-		known.Learn(set)
+	for _, part := range states {
+		if part.Bucket == b || b.Fine && part.Bucket == whole(b) { // that gets it, in the end
+			set := partial.New(s.s.Config.limits())
+			err = errors.Join(err, s.store.Read(part.Bucket, set))
+			known.Learn(set)
+		}
 	}
 	if err != nil {
 		s.stats.readErrors.Inc()

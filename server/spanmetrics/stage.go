@@ -68,7 +68,8 @@ type Stage struct {
 	memoryOnly bool                            // something is that should be on disk
 	pending    counts                          // of what is not known to be on disk
 	ended      bool                            // buckets may have ended that are not handed on
-	closed     map[store.Bucket]bool           // closed and not yet deleted
+	due        int64                           // when the next ends, in unix seconds, that is not the open one
+	closed     map[store.Bucket]bool           // closed and not yet deleted, as whole says
 	handed     map[store.Bucket][]string       // of these, handed on, and which sinks are not done with it
 	set        *partial.Set                    // a bucket at a time, while buckets are closed
 	part       *partial.Set                    // what goes on into a longer one, meanwhile
@@ -180,12 +181,13 @@ func (s *Stage) resume(now time.Time) {
 	}
 	for _, b := range states {
 		if b.Closed {
-			s.closed[b.Bucket] = true
+			s.closed[whole(b.Bucket)] = true
 			s.begun(b.Bucket, now)
 		}
 	}
 	s.begun(s.store.Last(), now)
 	s.open = s.unclosed(s.open)
+	s.adopt(states, now)
 	if s.open != before {
 		s.known = s.knownIn(s.open)
 		for _, r := range s.recorders {
@@ -215,7 +217,7 @@ func (s *Stage) tick(now time.Time) {
 	if next != s.open {
 		s.open, s.ended = next, true
 	}
-	if s.ended {
+	if s.ended || s.due <= now.Unix() {
 		s.closeEnded(now)
 	}
 	s.forget()

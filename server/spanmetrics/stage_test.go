@@ -281,10 +281,11 @@ func TestClockIsSetBackToABucketOnItsWay(t *testing.T) {
 type unreadable struct {
 	*store.Memory
 	fails atomic.Bool
+	only  store.Bucket // which bucket cannot be read; all when it is none
 }
 
 func (d *unreadable) Read(b store.Bucket, into *partial.Set) error {
-	if d.fails.Load() {
+	if d.fails.Load() && (b == d.only || d.only == store.Bucket{}) {
 		return errors.New("input/output error")
 	}
 	return d.Memory.Read(b, into)

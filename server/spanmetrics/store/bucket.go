@@ -16,7 +16,8 @@ import (
 type Bucket struct {
 	Interval int64 // seconds
 	Start    int64 // unix seconds, a multiple of the interval
-	// Fine says that spans were counted into it, and that at its end what it holds goes on into the buckets of longer intervals.
+	// Fine says that spans were counted into it, and that at its end what it holds goes on into the buckets of longer intervals. One that is not holds
+	// what has gone on into all of them.
 	Fine bool
 }
 
@@ -31,6 +32,9 @@ func At(interval, unix int64, fine bool) Bucket {
 
 // End returns when the bucket ends, in unix seconds.
 func (b Bucket) End() int64 { return b.Start + b.Interval }
+
+// Covers says whether all of the time of another bucket is in this one.
+func (b Bucket) Covers(o Bucket) bool { return b.Start <= o.Start && o.End() <= b.End() }
 
 // Duration returns the length of the bucket.
 func (b Bucket) Duration() time.Duration { return time.Duration(b.Interval) * time.Second }
