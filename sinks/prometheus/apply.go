@@ -2,12 +2,10 @@ package prometheus
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
@@ -19,25 +17,36 @@ type board struct {
 	percentiles []float64
 	digests     dto.MetricType // what a digest becomes; a counter when there are none
 	expireAfter time.Duration
+	interval    time.Duration // of the daemon
 
-	round    uint64    // number of the interval
-	now      time.Time // of the Send, or later: what it brings stays as if it had come then
-	end      int64     // of its interval, unix seconds
+	start    time.Time // of the clock
+	fresh    bool      // nothing of the interval has come yet
 	refusals refusals
 
-	waiting []metric.Point // aggregates that a digest of the interval says too, if it comes
-	pools   []*series      // those with a pool
+	waiting blocks[metric.Point] // aggregates that a digest of the interval says too, if it comes
+	pools   map[*series]*pool    // of the digests of the interval, where several entries give one
 
 	exemplars bool // some counter has had one
 }
 
-func newBoard(c Config) *board {
+// pool is digests that entries of one series gave in an interval.
+type pool struct {
+	centroids []centroid
+	digests   int
+}
+
+// newBoard returns an empty one of a daemon that has such an interval.
+func newBoard(c Config, interval time.Duration) *board {
 	b := &board{
 		store:       newStore(c.Prefix, c.MaxSeries),
 		percentiles: c.Percentiles,
 		expireAfter: c.ExpireAfter,
-		round:       1,
+		interval:    interval,
+		start:       time.Now(),
+		fresh:       true,
+		pools:       map[*series]*pool{},
 	}
+	b.moment.round = 1
 	switch c.Histograms {
 	case asSummary:
 		b.digests = dto.MetricType_SUMMARY
@@ -49,15 +58,18 @@ func newBoard(c Config) *board {
 
 // add adds a chunk of an interval. It keeps series, which never change, and nothing else of it.
 func (b *board) add(chunk *sinks.Batch, now time.Time) {
-	b.now, b.end = now, chunk.End.Unix()
-	// What comes once in ten minutes, as span metrics may, stays until it can come again, whatever expire_after says of the others.
-	if more := 2*chunk.Interval - b.expireAfter; more > 0 {
-		b.now = now.Add(more)
+	b.moment.seen, b.moment.end = now.Sub(b.start), chunk.End.Unix()
+	// The first interval of a daemon is short, and what comes in it comes again when the usual time has passed.
+	every := max(chunk.Interval, b.interval, time.Millisecond)
+	b.moment.every = uint32(min(every/time.Millisecond, math.MaxUint32))
+	if b.fresh {
+		b.latest.take(b.moment)
+		b.fresh = false
 	}
 	for i := range chunk.Points {
 		p := &chunk.Points[i]
 		if b.digests != dto.MetricType_COUNTER && saidByDigest(p) {
-			b.waiting = append(b.waiting, *p)
+			b.waiting.add(*p)
 			continue
 		}
 		b.point(p)
@@ -83,31 +95,23 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 
 // finish ends the interval. Points of histograms whose digests went elsewhere are shown after all.
 func (b *board) finish() {
-	for i := range b.waiting {
-		p := &b.waiting[i]
-		if e := b.find(b.digests, p.Series.Name, p.Series.Tags); e == nil || e.round != b.round {
+	for p := range b.waiting.all() {
+		if e := b.find(b.digests, p.Series.Name, p.Series.Tags); e == nil || e.round != b.moment.round {
 			b.point(p)
 		}
 	}
-	if cap(b.waiting) > maxKept {
-		b.waiting = nil
-	}
-	clear(b.waiting)
-	b.waiting = b.waiting[:0]
-	for _, k := range b.pools {
-		if k.pooled > 1 {
-			whole := *k.value.summary
-			whole.quantiles = quantiles(k.pool, b.percentiles)
-			k.value.summary = &whole
+	b.waiting.clear()
+	for k, p := range b.pools {
+		if p.digests > 1 {
+			whole := *k.value.detail.(*summary)
+			whole.quantiles = quantiles(p.centroids, b.percentiles)
+			k.value.detail = &whole
 		}
-		k.pool, k.pooled = nil, 0
 	}
 	clear(b.pools)
-	b.pools = b.pools[:0]
-	b.round++
+	b.moment.round++
+	b.fresh = true
 }
-
-const maxKept = 1 << 16 // points; a list that one huge interval has grown is let go
 
 // saidByDigest says whether a summary or a native histogram shows what p does. It does not show the least and the greatest value, nor the
 // harmonic mean.
@@ -128,11 +132,11 @@ func (b *board) point(p *metric.Point) {
 		b.count(p.Name, p.Series.Tags, p.Value)
 		return
 	}
-	at := b.end
+	at := b.moment.end
 	if p.Time != 0 {
-		at = min(p.Time, b.end) // a time in the future would keep out what comes until then
+		at = min(p.Time, at) // a time in the future would keep out what comes until then
 	}
-	if b.expireAfter > 0 && b.end-at > int64(b.expireAfter/time.Second) {
+	if b.expireAfter > 0 && b.moment.end-at > int64(b.expireAfter/time.Second) {
 		b.refusals.add(tooOld, p.Name)
 		return
 	}
@@ -160,12 +164,7 @@ func (b *board) exemplar(x *metric.Exemplar) {
 	if e == nil {
 		return
 	}
-	name, trace := "trace_id", strconv.FormatInt(x.TraceID, 10)
-	m := &dto.Exemplar{Label: []*dto.LabelPair{{Name: &name, Value: &trace}}, Value: &x.Value}
-	if x.Time > 0 {
-		m.Timestamp = timestamppb.New(time.Unix(x.Time, 0))
-	}
-	e.series.value.exemplar = m
+	e.series.value.detail = &exemplar{trace: x.TraceID, value: x.Value, time: x.Time}
 	b.exemplars = true
 }
 
@@ -177,11 +176,13 @@ func (b *board) set(name string, tags []string, to float64, at int64, timed bool
 		return
 	}
 	k := e.series
-	if k.by != nil && k.by != e && k.round == b.round {
+	if k.by != nil && k.by != e && k.round == b.moment.round {
 		b.refusals.add(overwritten, name) // whichever of the two it is
 	}
-	e.seen = b.now
-	if timed && at < k.time && k.time <= b.end { // later than the end is what was set before the clock was put back
+	round := e.round
+	e.moment = b.moment
+	if timed && at < k.time && k.time <= b.moment.end { // later than the end is what was set before the clock was put back
+		e.round = round // the page goes on as it was
 		return
 	}
 	k.value.number, k.time = to, at
@@ -196,25 +197,28 @@ func (b *board) digest(p *metric.DigestPoint) {
 	}
 	k := e.series
 	if b.digests == dto.MetricType_HISTOGRAM {
-		k.value.histogram = k.value.histogram.plus(p.Digest)
+		before, _ := k.value.detail.(*histogram)
+		k.value.detail = before.plus(p.Digest)
 		b.touch(e)
 		return
 	}
 	s := &summary{count: p.Digest.Count(), sum: p.Digest.Sum(), quantiles: make([]float64, len(b.percentiles))}
-	if before := k.value.summary; before != nil {
+	if before, ok := k.value.detail.(*summary); ok {
 		s.count = saturatingAdd(s.count, before.count)
 		s.sum = saturatingAdd(s.sum, before.sum)
 	}
 	for i, q := range b.percentiles {
 		s.quantiles[i] = p.Digest.Quantile(q)
 	}
-	k.value.summary = s
+	k.value.detail = s
 	if k.entries > 1 {
-		if k.pooled == 0 {
-			b.pools = append(b.pools, k)
+		all := b.pools[k]
+		if all == nil {
+			all = new(pool)
+			b.pools[k] = all
 		}
-		k.pool = appendCentroids(k.pool, p.Digest)
-		k.pooled++
+		all.centroids = appendCentroids(all.centroids, p.Digest)
+		all.digests++
 	}
 	b.touch(e)
 }
@@ -237,12 +241,12 @@ func (b *board) check(c *metric.Check) {
 	if c.Host != "" {
 		tags = append(tags, "host:"+c.Host)
 	}
-	b.set(checkName, append(tags, c.Tags...), float64(c.Status), b.end, false)
+	b.set(checkName, append(tags, c.Tags...), float64(c.Status), b.moment.end, false)
 }
 
 func (b *board) touch(e *entry) {
-	e.seen, e.round = b.now, b.round
-	e.series.by, e.series.round = e, b.round
+	e.moment = b.moment
+	e.series.by, e.series.round = e, b.moment.round
 }
 
 // saturatingAdd keeps to finite numbers: a counter at infinity would never move again, and its rate would be no number.

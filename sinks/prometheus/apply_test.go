@@ -218,7 +218,7 @@ func TestChecksShowTheirLastStatus(t *testing.T) {
 }
 
 func TestKnownSeriesCostNoAllocation(t *testing.T) {
-	b := newBoard(DefaultConfig())
+	b := newBoard(DefaultConfig(), interval)
 	chunk := &sinks.Batch{End: time.Unix(1_700_000_000, 0), Points: []metric.Point{
 		counter("c", 1, "env:prod", "route:/a"), gauge("g", 1, "env:prod"),
 		{Series: &metric.Series{Name: "h", Kind: metric.Timer}, Name: "h.max", Type: metric.GaugePoint},

@@ -33,10 +33,14 @@ type Config struct {
 	Percentiles []float64 `yaml:"percentiles"`
 	// ExpireAfter is for how long a series that gets no more samples stays on the page, with its last value; 0 is for ever. A counter
 	// that comes back later starts from 0. It must be at least two intervals; a series of a longer one, as span metrics have them, stays for
-	// two of its own.
+	// two of its own, and any may leave earlier when there is no more room, see max_series.
 	ExpireAfter time.Duration `yaml:"expire_after"`
-	// MaxSeries is how many series are held, counted as they come in: by type, name and tags. Points of further ones are refused. A series
-	// costs half a kilobyte, and a native histogram up to three more.
+	// MaxSeries is how many series are held, counted as they come in: by type, name and tags. When a further one comes, those make room that have
+	// had no value for more than one and a half of their own intervals, whatever expire_after says: up to a sixteenth of the limit at a
+	// time, first those whose last value a scraper has seen, and of them those first that have missed the most intervals. A series that makes
+	// room is as one that has expired. While all may still come again, points of further ones are refused. A series costs some 400 bytes
+	// with a hundred of name and tags, and a native histogram up to three kilobytes more. The default has room for 50,000 series beside as
+	// many as span metrics have at their default limits (see docs/spanmetrics.md).
 	MaxSeries int `yaml:"max_series"`
 }
 
@@ -47,7 +51,7 @@ func DefaultConfig() Config {
 		Histograms:  asSummary,
 		Percentiles: []float64{0.5, 0.75, 0.99},
 		ExpireAfter: 5 * time.Minute,
-		MaxSeries:   200_000,
+		MaxSeries:   300_000,
 	}
 }
 

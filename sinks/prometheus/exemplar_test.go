@@ -51,3 +51,18 @@ func TestExemplars(t *testing.T) {
 	assert.Equal(t, "77", shown.GetExemplar().GetLabel()[0].GetValue())
 	assert.Equal(t, 0.25, shown.GetExemplar().GetValue())
 }
+
+// OpenMetrics has no place for native histograms, so that nobody gets it where the page may have some.
+func TestExemplarsBesideNativeHistograms(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Histograms = asNative })
+	stop := r.run()
+	defer stop()
+	b := timers(map[string][]float64{"t": {1, 2}})
+	c := counter("requests", 3)
+	b.Points, b.Exemplars = []metric.Point{c}, []metric.Exemplar{{Series: c.Series, TraceID: 77, Value: 0.25}}
+	require.Zero(t, r.interval(b))
+	resp, body := request(t, http.MethodGet, r.url(), "Accept", "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2")
+	require.Equal(t, http.StatusOK, resp.StatusCode, "%s", body)
+	assert.Equal(t, textType, resp.Header.Get("Content-Type"))
+	assert.EqualValues(t, 2, parsed(t, body)["t"].Metric[0].Histogram.GetSampleCount())
+}

@@ -46,9 +46,9 @@ func FuzzPage(f *testing.F) {
 				refused += r.interval(b)
 			}
 		}
-		text, err := r.current.Load().encoded(textForm)
+		text, err := encoded(r.current.Load(), textForm)
 		require.NoError(t, err)
-		proto, err := r.current.Load().encoded(protoForm)
+		proto, err := encoded(r.current.Load(), protoForm)
 		require.NoError(t, err)
 
 		want, got := decoded(t, proto), parsed(t, text)
@@ -156,7 +156,7 @@ func BenchmarkEncode(b *testing.B) {
 	for _, tt := range []struct {
 		name string
 		form form
-	}{{"text", textForm}, {"text gzip", textGzipForm}, {"protobuf", protoForm}} {
+	}{{"text", textForm}, {"OpenMetrics", openForm}, {"protobuf", protoForm}} {
 		b.Run("10k series, "+tt.name, func(b *testing.B) {
 			size := &counting{}
 			b.ReportAllocs()

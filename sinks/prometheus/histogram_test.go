@@ -157,7 +157,7 @@ func TestKindWantsDigestsWhenItShowsThem(t *testing.T) {
 // native returns the histogram t as a scraper gets it.
 func native(t *testing.T, r *rig) *dto.Histogram {
 	t.Helper()
-	body, err := r.current.Load().encoded(protoForm)
+	body, err := encoded(r.current.Load(), protoForm)
 	require.NoError(t, err)
 	return decoded(t, body)["t"].Metric[0].Histogram
 }

@@ -72,8 +72,13 @@ func TestLabels(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, l := range labels(tt.tags) {
-				got = append(got, *l.Name+`="`+*l.Value+`"`)
+			made := string(appendLabels(nil, tt.tags))
+			for name, value := range eachLabel(made) {
+				got = append(got, name+`="`+value+`"`)
+			}
+			assert.Len(t, got, countLabels(made))
+			if areLabels(tt.tags) {
+				assert.Equal(t, made, strings.Join(append(tt.tags, ""), "\xff"))
 			}
 			assert.Equal(t, tt.want, strings.Join(got, " "))
 		})

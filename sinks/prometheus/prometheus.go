@@ -30,11 +30,13 @@ type sink struct {
 	*server
 	name     string
 	counters [numReasons]*telemetry.Metric
+	removed  [numLeavings]*telemetry.Metric
 
 	mu    sync.Mutex // held by Send and by expiry, never by a scrape
 	board *board
-	open  bool      // some of an interval is on the board, and more is to come
-	until time.Time // its end
+	open  bool          // some of an interval is on the board, and more is to come
+	until time.Time     // its end
+	long  time.Duration // and how long it is
 }
 
 // digestSink is a sink that shows summaries or native histograms.
@@ -47,11 +49,14 @@ func newSink(c Config, s sinks.Settings) (*sink, error) {
 	if c.ExpireAfter > 0 && c.ExpireAfter < 2*s.Interval {
 		return nil, fmt.Errorf("expire_after: %s is less than two intervals of %s: what is sent every time would come and go", c.ExpireAfter, s.Interval)
 	}
-	k := &sink{name: s.Name, board: newBoard(c)}
+	k := &sink{name: s.Name, board: newBoard(c, s.Interval)}
 	k.server = newServer(c, s.Log, s.Telemetry.Counter(&descScrapes, s.Name))
 	k.server.show(k.board.page())
 	for why := accepted + 1; why < numReasons; why++ {
 		k.counters[why] = s.Telemetry.Counter(&descRefused, s.Name, reasonNames[why])
+	}
+	for why := range numLeavings {
+		k.removed[why] = s.Telemetry.Counter(&descRemoved, s.Name, leavingNames[why])
 	}
 	s.Telemetry.Func(&descSeries, func() float64 {
 		held, _ := k.size()
@@ -74,14 +79,16 @@ func (k *sink) size() (held, lines int) {
 func (k *sink) Send(_ context.Context, chunk *sinks.Batch) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.open && !k.until.Equal(chunk.End) {
+	if k.open && (!k.until.Equal(chunk.End) || k.long != chunk.Interval) { // span metrics have several that end at once
 		k.finish() // what was to come was lost on the way
 	}
+	k.board.scraped = k.scraped.Load()
 	k.board.add(chunk, time.Now())
-	k.open, k.until = true, chunk.End
+	k.open, k.until, k.long = true, chunk.End, chunk.Interval
 	if !chunk.More {
 		k.finish()
 	}
+	k.count()
 	return k.board.refusals.take(&k.counters)
 }
 
@@ -122,7 +129,18 @@ func (k *sink) expireUntil(ctx context.Context) {
 func (k *sink) expire(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.board.expire(now.Add(-k.board.expireAfter)) && !k.open {
+	if k.board.expire(now.Sub(k.board.start), k.board.expireAfter) && !k.open {
 		k.show(k.board.page())
 	}
+	k.count()
+}
+
+// count tells the registry what has left.
+func (k *sink) count() {
+	for why, n := range k.board.gone {
+		if n > 0 {
+			k.removed[why].Add(uint64(n))
+		}
+	}
+	k.board.gone = [numLeavings]int{}
 }

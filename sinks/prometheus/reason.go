@@ -14,7 +14,7 @@ type reason int
 const (
 	accepted    reason = iota
 	typeTaken          // its name, made one that Prometheus takes, belongs to a series of another type
-	seriesLimit        // a new series beyond max_series
+	seriesLimit        // a new series beyond max_series, while no other can be let go
 	negative           // a counter cannot go down
 	tooOld             // a gauge with a time of its own for which the page no longer has a place
 	overwritten        // another gauge, which became equal by its name or labels, has a newer value in the same interval
@@ -56,3 +56,16 @@ func (r *refusals) take(counters *[numReasons]*telemetry.Metric) error {
 	*r = refusals{}
 	return &sinks.PartialError{Refused: n, Err: err}
 }
+
+// leaving says why a series is held no more.
+type leaving int
+
+const (
+	expired          leaving = iota // no value for expire_after
+	evicted                         // to make room for a new one; a scraper has seen its last value
+	evictedUnscraped                // the same, and nobody has
+	numLeavings
+)
+
+// leavingNames are the values of the tag.
+var leavingNames = [numLeavings]string{"expired", "evicted", "evicted_unscraped"}

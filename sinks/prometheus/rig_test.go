@@ -69,7 +69,7 @@ func (r *rig) points(points ...metric.Point) int {
 // lines returns the samples of the page as text.
 func (r *rig) lines() []string {
 	r.t.Helper()
-	body, err := r.current.Load().encoded(textForm)
+	body, err := encoded(r.current.Load(), textForm)
 	require.NoError(r.t, err)
 	parsed(r.t, body)
 	var lines []string
@@ -79,6 +79,17 @@ func (r *rig) lines() []string {
 		}
 	}
 	return lines
+}
+
+// encoded returns the page in one form, as a scraper gets it that does not take it compressed.
+func encoded(p *page, f form) ([]byte, error) {
+	b, err := p.body(f)
+	if err != nil {
+		return nil, err
+	}
+	var buf bytes.Buffer
+	err = b.writePlain(&buf)
+	return buf.Bytes(), err
 }
 
 func (r *rig) refused(why reason) float64 {

@@ -30,6 +30,7 @@ type server struct {
 	log     logrus.FieldLogger
 	scrapes *telemetry.Metric
 	current atomic.Pointer[page]
+	scraped atomic.Uint32 // the last interval of which a scraper got the page
 }
 
 func newServer(c Config, log logrus.FieldLogger, scrapes *telemetry.Metric) *server {
@@ -72,41 +73,56 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	s.scrapes.Inc()
 	page := s.current.Load()
-	f := negotiate(r.Header, page.exemplars)
-	body, err := page.encoded(f)
+	f, compressed := negotiate(r.Header, page.open)
+	body, err := page.body(f)
 	if err != nil {
 		s.log.WithError(err).Error("encoding the page")
 		http.Error(w, "the page cannot be encoded", http.StatusInternalServerError)
 		return
 	}
+	round := page.round
+	page = nil // a scraper that is slow keeps what it reads, and not all series of its time
+	size, write := body.size, body.writePlain
 	h := w.Header()
 	h.Set("Content-Type", string(f.format()))
 	h.Set("Vary", "Accept, Accept-Encoding")
-	if f.compressed() {
+	if compressed {
+		size, write = body.pieces.size, body.writeCompressed
 		h.Set("Content-Encoding", "gzip")
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // an error is the scraper's to notice
+	h.Set("Content-Length", strconv.Itoa(size))
+	if r.Method == http.MethodHead {
+		return
+	}
+	if write(w) == nil { // an error is the scraper's to notice
+		s.seen(round)
+	}
 }
 
-// negotiate returns the form that a request asks for: text, unless it prefers protobuf, or OpenMetrics where there are exemplars, since nothing
-// else is to be had by that.
-func negotiate(h http.Header, exemplars bool) form {
+// seen notes that a scraper got the page of an interval.
+func (s *server) seen(round uint32) {
+	for {
+		before := s.scraped.Load()
+		if round <= before || s.scraped.CompareAndSwap(before, round) {
+			return
+		}
+	}
+}
+
+// negotiate returns the form that a request asks for, and whether it takes it compressed: text, unless it prefers protobuf, or OpenMetrics where
+// that is open, as it is where there are exemplars, since nothing else is to be had by it.
+func negotiate(h http.Header, open bool) (f form, compressed bool) {
 	offers := []expfmt.Format{expfmt.FmtProtoDelim, expfmt.FmtText}
-	if exemplars {
+	if open {
 		offers = append(offers, expfmt.FmtOpenMetrics_1_0_0)
 	}
-	f := textForm
 	switch expfmt.NegotiateAccept(h, offers...).FormatType() {
 	case expfmt.TypeProtoDelim:
 		f = protoForm
 	case expfmt.TypeOpenMetrics:
 		f = openForm
 	}
-	if takesGzip(h.Values("Accept-Encoding")) {
-		f++
-	}
-	return f
+	return f, takesGzip(h.Values("Accept-Encoding"))
 }
 
 func takesGzip(accept []string) bool {

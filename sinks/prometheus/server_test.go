@@ -245,7 +245,7 @@ func TestNoScrapeSeesHalfAnInterval(t *testing.T) {
 					return
 				default:
 				}
-				body, err := r.current.Load().encoded(textForm)
+				body, err := encoded(r.current.Load(), textForm)
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -289,4 +289,8 @@ func TestIntervalWhoseLastChunkNeverCameIsShownWithTheNext(t *testing.T) {
 	assert.Equal(t, []string{"c_total 1"}, r.lines())
 	require.NoError(t, r.Send(t.Context(), &sinks.Batch{End: time.Unix(20, 0), Points: []metric.Point{counter("c", 1)}}))
 	assert.Equal(t, []string{"c_total 3"}, r.lines())
+	require.NoError(t, r.Send(t.Context(), &sinks.Batch{End: time.Unix(30, 0), Interval: time.Minute, More: true, Points: []metric.Point{counter("c", 1)}}))
+	assert.Equal(t, []string{"c_total 3"}, r.lines())
+	require.NoError(t, r.Send(t.Context(), &sinks.Batch{End: time.Unix(30, 0), Interval: interval, More: true, Points: []metric.Point{counter("c", 1)}}))
+	assert.Equal(t, []string{"c_total 4"}, r.lines(), "another one that ends at the same time")
 }

@@ -1,14 +1,11 @@
 package prometheus
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // store holds what the page shows, between intervals. It has three levels: entries are series as senders know them, and lead to series
@@ -19,44 +16,61 @@ type store struct {
 	maxSeries int
 
 	entries  map[string]*entry  // by type, raw name and raw tags
-	families map[string]*family // by name
-	claimed  map[string]*family // by the names of samples on the page, which no two families may share
-	order    []*family          // by name, of those in families; nil when that has changed
-	lines    int                // series in all families
+	claimed  map[string]*family // by the names of samples on the page, which no two families may share; its own is among them
+	families ordered[*family]
+	lines    int // series in all families
+
+	moment  moment // of the chunk at hand
+	latest  latest
+	scraped uint32 // the last interval of which a scraper has the page
+	short   uint32 // the interval in which everything that could be let go was
+	gone    [numLeavings]int
 
 	scratch []byte
+	tagsAt  int // where the tags begin in what find has left there
 }
 
-// entry is one series as senders know it.
+// moment is when something came, by three clocks.
+type moment struct {
+	seen  time.Duration // since the start, by a clock that nobody sets
+	end   int64         // of its interval, unix seconds
+	every uint32        // how long its interval is, in milliseconds; never 0
+	round uint32        // number of the interval
+}
+
+// entry is one series as senders know it. Its moment is that in which it last got a value; a gauge of an older time than it has leaves
+// the round.
 type entry struct {
 	series *series
-	seen   time.Time // when it last got a value, or later: see board.now
-	round  uint64    // the interval in which it last got one
+	moment
 }
 
-// series is one line of the page, or the few of a summary.
+// series is one line of the page, or the few of a summary. What a page reads of it (family, labels, created) never changes.
 type series struct {
 	family  *family
-	key     string // of its labels
-	labels  []*dto.LabelPair
-	created *timestamppb.Timestamp
-	entries int // how many lead here
+	labels  string // see appendLabels
+	created int64  // unix nanoseconds
 
-	value value
-	time  int64  // unix seconds of a gauge's value
-	round uint64 // the interval in which by gave a value
-	by    *entry // the last one to do so
-
-	pool   []centroid // of the digests that entries gave in the interval, when there are several entries
-	pooled int        // how many digests that is
+	value   value
+	time    int64  // unix seconds of a gauge's value
+	by      *entry // the last one to give a value
+	round   uint32 // the interval in which it did
+	entries uint32 // how many lead here
 }
 
-// value is what a snapshot copies of a series; what it points to never changes.
+func (k *series) key() string { return k.labels }
+
+// value is what a page copies of a series; what it points to never changes.
 type value struct {
-	number    float64       // of a counter or gauge
-	exemplar  *dto.Exemplar // of a counter, nil where there is none
-	summary   *summary      // of a summary
-	histogram *histogram    // of a native histogram
+	number float64 // of a counter or gauge
+	detail any     // the *exemplar of a counter, where there is one, a *summary or a *histogram
+}
+
+// exemplar is the id of a trace to look at, what its span took, and when, unix seconds, 0 where nobody knows.
+type exemplar struct {
+	trace int64
+	value float64
+	time  int64
 }
 
 // summary is the value of a summary.
@@ -69,51 +83,68 @@ type summary struct {
 type family struct {
 	name, help string
 	typ        dto.MetricType
-	series     map[string]*series
-	order      []*series // by labels; nil when that has changed
+	series     ordered[*series]
 }
+
+func (f *family) key() string { return f.name }
 
 func newStore(prefix string, maxSeries int) *store {
 	return &store{
 		prefix:    prefix,
 		maxSeries: maxSeries,
 		entries:   map[string]*entry{},
-		families:  map[string]*family{},
 		claimed:   map[string]*family{},
 	}
 }
+
+// lengths marks the key of an entry whose tags have their lengths in front, since one of them has an endOfLabel in it. In all others each ends with
+// one, so that the labels of most series are a part of this text, and no memory of their own.
+const lengths = 0x80
 
 // find returns the entry, if there is one.
 func (s *store) find(typ dto.MetricType, name string, tags []string) *entry {
 	b := append(s.scratch[:0], byte(typ))
 	b = binary.AppendUvarint(b, uint64(len(name)))
 	b = append(b, name...)
+	s.tagsAt = len(b)
 	for _, tag := range tags {
-		b = binary.AppendUvarint(b, uint64(len(tag)))
-		b = append(b, tag...)
+		if strings.IndexByte(tag, endOfLabel) >= 0 {
+			b[0] |= lengths
+		}
+		b = append(append(b, tag...), endOfLabel)
+	}
+	if b[0]&lengths != 0 {
+		b = b[:s.tagsAt]
+		for _, tag := range tags {
+			b = binary.AppendUvarint(b, uint64(len(tag)))
+			b = append(b, tag...)
+		}
 	}
 	s.scratch = b
 	return s.entries[string(b)]
 }
 
-// get returns the entry, which it makes if there is room and the name is not another type's.
+// get returns the entry, which it makes, of the moment at hand, if there is room, or can be made (see makeRoom), and the name is not another
+// type's.
 func (s *store) get(typ dto.MetricType, name string, tags []string) (*entry, reason) {
 	if e := s.find(typ, name, tags); e != nil {
 		return e, accepted
 	}
-	if len(s.entries) >= s.maxSeries {
+	if len(s.entries) >= s.maxSeries && !s.makeRoom() {
 		return nil, seriesLimit
 	}
-	f := s.family(typ, name)
+	key := string(s.scratch) // and nothing of the sender's own text is kept, which may be a part of something large
+	f := s.family(typ, key[s.tagsAt-len(name):s.tagsAt])
 	if f == nil {
 		return nil, typeTaken
 	}
-	e := &entry{series: f.get(labels(tags))}
-	if e.series.entries == 0 {
-		s.lines++
+	labels := key[s.tagsAt:]
+	if !areLabels(tags) {
+		labels = string(appendLabels(nil, tags))
 	}
+	e := &entry{series: s.line(f, labels), moment: s.moment}
 	e.series.entries++
-	s.entries[string(s.scratch)] = e
+	s.entries[key] = e
 	return e, accepted
 }
 
@@ -123,10 +154,10 @@ func (s *store) family(typ dto.MetricType, raw string) *family {
 	if typ == dto.MetricType_COUNTER && !strings.HasSuffix(name, "_total") {
 		name += "_total"
 	}
-	if f := s.families[name]; f != nil && f.typ == typ {
+	if f := s.claimed[name]; f != nil && f.typ == typ && f.name == name {
 		return f
 	}
-	f := &family{name: name, help: validText(raw), typ: typ, series: map[string]*series{}}
+	f := &family{name: name, help: validText(raw), typ: typ}
 	for _, suffix := range suffixes[typ] {
 		if s.claimed[name+suffix] != nil {
 			return nil
@@ -135,8 +166,7 @@ func (s *store) family(typ dto.MetricType, raw string) *family {
 	for _, suffix := range suffixes[typ] {
 		s.claimed[name+suffix] = f
 	}
-	s.families[name] = f
-	s.order = nil
+	s.families.insert(f)
 	return f
 }
 
@@ -148,69 +178,52 @@ var suffixes = map[dto.MetricType][]string{
 	dto.MetricType_HISTOGRAM: {"", "_sum", "_count", "_bucket"},
 }
 
-func (f *family) get(labels []*dto.LabelPair) *series {
-	key := string(appendLabelsKey(nil, labels))
-	k := f.series[key]
-	if k == nil {
-		k = &series{family: f, key: key, labels: labels, created: timestamppb.Now()}
-		f.series[key] = k
-		f.order = nil
+// line returns the family's series of the labels.
+func (s *store) line(f *family, labels string) *series {
+	if k, ok := f.series.find(labels); ok {
+		return k
 	}
+	k := &series{family: f, labels: labels, created: time.Now().UnixNano()}
+	f.series.insert(k)
+	s.lines++
 	return k
 }
 
-// expire lets go of the entries that were not seen since, and of what nothing leads to any more. It says whether the page has changed.
-func (s *store) expire(since time.Time) bool {
+// remove lets go of an entry and of what nothing leads to any more, for a reason that is counted. It says whether the page has changed.
+func (s *store) remove(key string, e *entry, why leaving) bool {
+	delete(s.entries, key)
+	s.gone[why]++
+	k := e.series
+	if k.by == e {
+		k.by = nil
+	}
+	if k.entries--; k.entries > 0 {
+		return false
+	}
+	s.lines--
+	f := k.family
+	f.series.remove(k.labels)
+	if f.series.len() > 0 {
+		return true
+	}
+	s.families.remove(f.name)
+	for _, suffix := range suffixes[f.typ] {
+		delete(s.claimed, f.name+suffix)
+	}
+	return true
+}
+
+// expire lets go of the entries that got no value for so long, or for two of their own intervals if these are longer: what comes once in ten
+// minutes, as span metrics may, stays until it can come again. It says whether the page has changed.
+func (s *store) expire(now, after time.Duration) bool {
 	changed := false
 	for key, e := range s.entries {
-		if e.seen.After(since) {
-			continue
+		if now-e.seen >= max(after, 2*e.interval()) && s.remove(key, e, expired) {
+			changed = true
 		}
-		delete(s.entries, key)
-		k := e.series
-		if k.by == e {
-			k.by = nil
-		}
-		if k.entries--; k.entries > 0 {
-			continue
-		}
-		changed = true
-		s.lines--
-		f := k.family
-		delete(f.series, k.key)
-		f.order = nil
-		if len(f.series) > 0 {
-			continue
-		}
-		delete(s.families, f.name)
-		for _, suffix := range suffixes[f.typ] {
-			delete(s.claimed, f.name+suffix)
-		}
-		s.order = nil
 	}
 	return changed
 }
 
-// sorted returns the families by name.
-func (s *store) sorted() []*family {
-	if s.order == nil {
-		s.order = make([]*family, 0, len(s.families))
-		for _, f := range s.families {
-			s.order = append(s.order, f)
-		}
-		slices.SortFunc(s.order, func(a, b *family) int { return cmp.Compare(a.name, b.name) })
-	}
-	return s.order
-}
-
-// sorted returns the family's series by their labels.
-func (f *family) sorted() []*series {
-	if f.order == nil {
-		f.order = make([]*series, 0, len(f.series))
-		for _, k := range f.series {
-			f.order = append(f.order, k)
-		}
-		slices.SortFunc(f.order, func(a, b *series) int { return cmp.Compare(a.key, b.key) })
-	}
-	return f.order
-}
+// interval returns how long the interval is that it came with.
+func (m moment) interval() time.Duration { return time.Duration(m.every) * time.Millisecond }

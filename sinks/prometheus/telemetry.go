@@ -16,6 +16,11 @@ var (
 		Name: "sink.prometheus.refused", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "reason"}, Loss: true,
 		Help: "Items that the page has no place for, by reason; they are among the refused of sink.points.",
 	}
+	descRemoved = telemetry.Desc{
+		Name: "sink.prometheus.removed_series", Kind: telemetry.Counter, Unit: "series", Tags: []string{"sink", "reason"},
+		Help: "Series that are held no more: expired had no value for expire_after; evicted had missed an interval of their own, and made room for " +
+			"new ones at max_series; evicted_unscraped are the same, but no scraper has got the page with their last value.",
+	}
 	descScrapes = telemetry.Desc{
 		Name: "sink.prometheus.scrapes", Kind: telemetry.Counter, Unit: "requests", Tags: []string{"sink"},
 		Help: "Requests for the page; none for a while means that nobody scrapes the daemon.",
@@ -24,5 +29,5 @@ var (
 
 // Descs returns what this package counts, for the reference.
 func Descs() []telemetry.Desc {
-	return []telemetry.Desc{descSeries, descMerged, descRefused, descScrapes}
+	return []telemetry.Desc{descSeries, descMerged, descRefused, descRemoved, descScrapes}
 }
