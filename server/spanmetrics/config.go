@@ -45,6 +45,7 @@ type Config struct {
 
 // Limits is how many keys there may be. One key of an operation takes some 300 bytes, twice in each lane and once in the store, more if its
 // durations differ much, and 100 more for each interval. What has a place in an interval keeps it until its end.
+// The defaults are for a host, and for a page that Prometheus can still read: see docs/spanmetrics.md for how many series they give at most.
 type Limits struct {
 	// Services is how many services are told apart.
 	Services int `yaml:"services"`
@@ -80,13 +81,13 @@ func DefaultConfig() Config {
 		SampleRateTag: "sample_rate",
 		TargetTags:    []string{"peer.service", "db.instance", "messaging.destination", "http.host"},
 		Limits: Limits{
-			Services:               1000,
+			Services:               500,
 			OperationsPerService:   200,
 			KindsPerService:        20,
 			DependenciesPerService: 200,
-			Operations:             10_000,
-			Kinds:                  5000,
-			Dependencies:           10_000,
+			Operations:             3000,
+			Kinds:                  1000,
+			Dependencies:           3000,
 		},
 		CommitInterval: time.Second,
 	}
