@@ -1,7 +1,6 @@
 package ssf
 
 import (
-	"encoding/binary"
 	"math"
 	"unsafe"
 
@@ -36,7 +35,7 @@ func (d *Decoder) Decode(packet []byte) (*SSFSpan, error) {
 	d.Release()
 	d.left = maxElements
 	d.chunk = append(d.chunk, packet...)
-	if err := d.decodeSpan(d.chunk); err != nil {
+	if err := d.decodeSpan(unsafe.String(unsafe.SliceData(d.chunk), len(d.chunk))); err != nil {
 		return nil, err
 	}
 	return &d.span, nil
@@ -78,7 +77,9 @@ const (
 )
 
 // decodeSpan fills d.span, which is empty, from b.
-func (d *Decoder) decodeSpan(b []byte) error {
+//
+// Numbers and texts of less than 128, as nearly all are, are read in place: a call for each takes longer than what it does.
+func (d *Decoder) decodeSpan(b string) error {
 	s := &d.span
 	for i := 0; i < len(b); {
 		var v uint64
@@ -88,7 +89,6 @@ func (d *Decoder) decodeSpan(b []byte) error {
 				return faultAt(i)
 			}
 		}
-		var err error
 		switch key {
 		case 1<<3 | wireVarint:
 			v, i = varint(b, i)
@@ -118,11 +118,18 @@ func (d *Decoder) decodeSpan(b []byte) error {
 			if i = end; uint(i) > uint(len(b)) {
 				break
 			}
-			if s.Metrics, err = d.addSample(s.Metrics); err == nil {
-				err = d.decodeSample(b[start:end], &s.Metrics[len(s.Metrics)-1])
+			var err error
+			if s.Metrics, err = d.addSample(s.Metrics); err != nil {
+				return err
+			}
+			if err = d.decodeSample(b[start:end], &s.Metrics[len(s.Metrics)-1]); err != nil {
+				return err
 			}
 		case 11<<3 | wireBytes:
-			s.Tags, i, err = d.decodeTags(b, i, byte(key), s.Tags)
+			var err error
+			if s.Tags, i, err = d.decodeTags(b, i, byte(key), s.Tags); err != nil {
+				return err
+			}
 		case 12<<3 | wireVarint:
 			v, i = varint(b, i)
 			s.Indicator = v != 0
@@ -132,10 +139,10 @@ func (d *Decoder) decodeSpan(b []byte) error {
 			v, i = varint(b, i)
 			s.RootStartTimestamp = int64(v)
 		default:
-			i, err = skipUnknown(b, i, key, knownInSpan)
-		}
-		if err != nil {
-			return err
+			var err error
+			if i, err = skipUnknown(b, i, key, knownInSpan); err != nil {
+				return err
+			}
 		}
 		if uint(i) > uint(len(b)) {
 			return faultAt(i)
@@ -145,7 +152,7 @@ func (d *Decoder) decodeSpan(b []byte) error {
 }
 
 // decodeSample fills s, which is empty, from b.
-func (d *Decoder) decodeSample(b []byte, s *SSFSample) error {
+func (d *Decoder) decodeSample(b string, s *SSFSample) error {
 	for i := 0; i < len(b); {
 		var v uint64
 		key := uint64(b[i])
@@ -154,7 +161,6 @@ func (d *Decoder) decodeSample(b []byte, s *SSFSample) error {
 				return faultAt(i)
 			}
 		}
-		var err error
 		switch key {
 		case 1<<3 | wireVarint:
 			v, i = varint(b, i)
@@ -174,17 +180,20 @@ func (d *Decoder) decodeSample(b []byte, s *SSFSample) error {
 		case 7<<3 | wireFixed32:
 			s.SampleRate, i = floatAt(b, i)
 		case 8<<3 | wireBytes:
-			s.Tags, i, err = d.decodeTags(b, i, byte(key), s.Tags)
+			var err error
+			if s.Tags, i, err = d.decodeTags(b, i, byte(key), s.Tags); err != nil {
+				return err
+			}
 		case 9<<3 | wireBytes:
 			s.Unit, i = textAt(b, i)
 		case 10<<3 | wireVarint:
 			v, i = varint(b, i)
 			s.Scope = SSFSample_Scope(v)
 		default:
-			i, err = skipUnknown(b, i, key, knownInSample)
-		}
-		if err != nil {
-			return err
+			var err error
+			if i, err = skipUnknown(b, i, key, knownInSample); err != nil {
+				return err
+			}
 		}
 		if uint(i) > uint(len(b)) {
 			return faultAt(i)
@@ -194,57 +203,69 @@ func (d *Decoder) decodeSample(b []byte, s *SSFSample) error {
 }
 
 // decodeTags reads the tag whose length stands at b[i], and those after it for as long as they have the same key: they come in
-// runs, and this loop is where the time goes.
-func (d *Decoder) decodeTags(b []byte, i int, key byte, tags []Tag) ([]Tag, int, error) {
+// runs, and this is where the time goes.
+func (d *Decoder) decodeTags(b string, i int, key byte, tags []Tag) ([]Tag, int, error) {
 	for {
-		start, end := i+1, 0
-		if i < len(b) && b[i] < 0x80 {
-			end = start + int(b[i])
-		} else {
-			start, end = extent(b, i)
+		n := len(tags)
+		more, next, over := shortTags(b, i, key, tags[n:n+min(cap(tags)-n, d.left)])
+		n += more
+		d.left -= more
+		if i = next; over {
+			return tags[:n], i, nil
 		}
+		start, end := extent(b, i)
 		if uint(end) > uint(len(b)) {
-			return tags, end, nil
+			return tags[:n], end, nil
 		}
 		if d.left--; d.left < 0 {
-			return tags, i, ReasonElements
+			return tags[:n], i, ReasonElements
 		}
-		n := len(tags)
-		if n < cap(tags) {
+		if tags = tags[:n]; n < cap(tags) {
 			tags = tags[:n+1]
 		} else {
 			tags = append(tags, Tag{})
 			d.held += (cap(tags) - n) * int(unsafe.Sizeof(Tag{}))
 		}
-		t := &tags[n]
-		if k, v, ok := shortTag(b[start:end]); ok {
-			t.Key, t.Value = text(k), text(v)
-		} else if err := decodeTag(b[start:end], t); err != nil {
+		if err := decodeTag(b[start:end], &tags[n]); err != nil {
 			return tags, i, err
 		}
-		i = end
-		if i == len(b) || b[i] != key {
+		if i = end; i == len(b) || b[i] != key {
 			return tags, i, nil
 		}
 		i++
 	}
 }
 
-// shortTag cuts a tag that is like nearly every one: a key and a value, in this order, each shorter than 128 bytes.
-func shortTag(b []byte) (key, value []byte, ok bool) {
-	if len(b) < 4 || len(b) > 0x7f || b[0] != 1<<3|wireBytes {
-		return nil, nil, false
+// shortTags fills tags from the run of fields of the given key, of the first of which the length stands at b[i]. It says how many it has filled,
+// where it is, and whether the run is over. If not, there is no room, or it is at a tag that is not like nearly every one: a key and a value,
+// in this order, together shorter than 128 bytes. Such a tag is its length, the field of its key, that one's length, the key, the field of its
+// value, that one's length, and the value.
+//
+// It calls nothing, so that all it needs stays in registers.
+func shortTags(b string, i int, key byte, tags []Tag) (n, next int, over bool) {
+	for n < len(tags) && i < len(b)-4 {
+		head := load32(b, i)
+		end := i + 1 + int(head&0xff)
+		value := i + 5 + int(head>>16&0xff)
+		if head&0xff80 != (1<<3|wireBytes)<<8 || value > end || end > len(b) {
+			break
+		}
+		if load16(b, value-2) != 2<<3|wireBytes|uint16(end-value)<<8 {
+			break
+		}
+		t := &tags[n]
+		t.Key, t.Value = b[i+3:value-2], b[value:end]
+		n++
+		if i = end; i == len(b) || b[i] != key {
+			return n, i, true
+		}
+		i++
 	}
-	k := int(b[1])
-	v := k + 4
-	if v > len(b) || b[v-2] != 2<<3|wireBytes || int(b[v-1]) != len(b)-v {
-		return nil, nil, false
-	}
-	return b[2 : v-2], b[v:], true
+	return n, i, false
 }
 
 // decodeTag fills t, whose content is stale, from b.
-func decodeTag(b []byte, t *Tag) error {
+func decodeTag(b string, t *Tag) error {
 	*t = Tag{}
 	for i := 0; i < len(b); {
 		key := uint64(b[i])
@@ -273,18 +294,18 @@ func decodeTag(b []byte, t *Tag) error {
 }
 
 // textAt reads the string at b[i] and gives the position after it, which is negative or past the end of b if there is none.
-func textAt(b []byte, i int) (string, int) {
+func textAt(b string, i int) (string, int) {
 	start, end := extent(b, i)
 	if uint(end) > uint(len(b)) {
 		return "", end
 	}
-	return text(b[start:end]), end
+	return b[start:end], end
 }
 
 // floatAt reads the number at b[i] and gives the position after it, which is past the end of b if there is none.
-func floatAt(b []byte, i int) (float32, int) {
+func floatAt(b string, i int) (float32, int) {
 	if len(b)-i < 4 {
 		return 0, i + 4
 	}
-	return math.Float32frombits(binary.LittleEndian.Uint32(b[i:])), i + 4
+	return math.Float32frombits(load32(b, i)), i + 4
 }

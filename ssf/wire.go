@@ -1,10 +1,8 @@
 package ssf
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
-	"unsafe"
 )
 
 // Protobuf's wire types. 6 and 7 do not exist.
@@ -43,11 +41,11 @@ func faultAt(i int) error {
 
 // varint reads the number at b[i] and gives the position after it, or a negative one. Times and ids take nine or ten bytes, of
 // which eight are read at once: the lowest clear top bit marks the last byte, and three steps push the 7-bit digits together.
-func varint(b []byte, i int) (uint64, int) {
+func varint(b string, i int) (uint64, int) {
 	if len(b)-i < 10 {
 		return tailVarint(b, i)
 	}
-	w := binary.LittleEndian.Uint64(b[i:])
+	w := load64(b, i)
 	if w&0x80 == 0 {
 		return w & 0x7f, i + 1
 	}
@@ -77,7 +75,7 @@ func pack7(w uint64) uint64 {
 }
 
 // tailVarint reads byte by byte where ten bytes are not left.
-func tailVarint(b []byte, i int) (uint64, int) {
+func tailVarint(b string, i int) (uint64, int) {
 	var v uint64
 	for shift := 0; i < len(b); shift += 7 {
 		c := b[i]
@@ -92,7 +90,7 @@ func tailVarint(b []byte, i int) (uint64, int) {
 
 // extent reads the length at b[i] and gives where its content begins and ends. The end is negative, or past the end of b, if
 // there is no such content.
-func extent(b []byte, i int) (start, end int) {
+func extent(b string, i int) (start, end int) {
 	if i < len(b) && b[i] < 0x80 {
 		return i + 1, i + 1 + int(b[i])
 	}
@@ -106,12 +104,26 @@ func extent(b []byte, i int) (start, end int) {
 	return i, i + int(n)
 }
 
-// text lends a piece of b as a string, without a copy.
-func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+// load16, load32 and load64 read the number of so many bits at b[i]; they are there, and i is not negative.
+func load16(b string, i int) uint16 {
+	b = b[i : i+2]
+	return uint16(b[0]) | uint16(b[1])<<8
+}
+
+func load32(b string, i int) uint32 {
+	b = b[i : i+4]
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func load64(b string, i int) uint64 {
+	b = b[i : i+8]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
 
 // skipUnknown gives the position after the value of a field that the message with the known field numbers (a bit each) does not
 // have. i stands after the field's key.
-func skipUnknown(b []byte, i int, key uint64, known uint32) (int, error) {
+func skipUnknown(b string, i int, key uint64, known uint32) (int, error) {
 	field := key >> 3
 	switch {
 	case field == 0 || field > maxField:
@@ -124,7 +136,7 @@ func skipUnknown(b []byte, i int, key uint64, known uint32) (int, error) {
 	return skipValue(b, i, key&7)
 }
 
-func skipValue(b []byte, i int, wireType uint64) (int, error) {
+func skipValue(b string, i int, wireType uint64) (int, error) {
 	switch wireType {
 	case wireVarint:
 		_, i = varint(b, i)
@@ -147,7 +159,7 @@ func skipValue(b []byte, i int, wireType uint64) (int, error) {
 
 // skipGroup gives the position after the group of the field. It keeps a list of the open groups, since recursion would let one
 // packet exhaust the stack.
-func skipGroup(b []byte, i int, field uint64) (int, error) {
+func skipGroup(b string, i int, field uint64) (int, error) {
 	var open [maxDepth]uint64
 	open[0] = field
 	for depth := 1; depth > 0; {
