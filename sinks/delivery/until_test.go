@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
 	"github.com/veneurd/veneur/sinks/delivery"
+	"github.com/veneurd/veneur/sinks/sinktest"
 )
 
 // Whoever waits is told once, when the delivery is done with the interval; not when Run ended before.
@@ -135,4 +137,32 @@ func TestOfferUntilTheEnd(t *testing.T) {
 		r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
 		assert.Zero(t, told.Load(), "what the end of the process cut off may be offered to the next")
 	})
+}
+
+// An attempt that the end cuts off does not count as the last of those that there may be, whether it began before the stop or while draining.
+func TestOfferUntilTheEndOfTheOnlyAttempt(t *testing.T) {
+	for _, first := range []time.Duration{0, 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, nil, func(c *delivery.Config) { c.RetryAttempts, c.Timeout, c.ExpireAfter = 1, time.Hour, 2*time.Hour })
+			var attempts, told atomic.Int64
+			r.rec.AnswerWith(func(ctx context.Context, _ sinktest.Attempt) error {
+				if attempts.Add(1) == 1 && first > 0 {
+					time.Sleep(first)
+					return nil
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			stop := run(t, r)
+			for range 2 {
+				r.OfferUntil(nil, func() { told.Add(1) }, batch(10, 1))
+			}
+			synctest.Wait()
+			stop()
+			sent := r.lawful().Sent / 10
+			assert.EqualValues(t, sent, told.Load())
+			assert.EqualValues(t, sent+1, attempts.Load())
+			assert.Equal(t, first > 0, sent == 1)
+		})
+	}
 }

@@ -124,10 +124,18 @@ func (w *worker) sendChunk(p *parcel, c cargo) bool {
 			return w.sendChunk(p, c.part(0, n/2)) && w.sendChunk(p, c.part(n/2, n))
 		}
 		w.backOff(a.err)
+		if w.cutOff() {
+			return false // it is not given up: another process may have more attempts
+		}
 		if w.cfg.RetryAttempts > 0 && tries+1 >= w.cfg.RetryAttempts {
 			return w.queue.settle(p, c.len(), expired)
 		}
 	}
+}
+
+// cutOff says whether the end of draining cut an attempt short that has just ended.
+func (w *worker) cutOff() bool {
+	return w.ctx.Err() != nil || !w.drainEnd.IsZero() && !time.Now().Before(w.drainEnd)
 }
 
 // settleTally accounts for all that is not to be sent again.
