@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"runtime"
 	"slices"
@@ -120,8 +121,11 @@ func TestWhoHasSeenThePage(t *testing.T) {
 	r.interval(b)
 	stop := r.run()
 	_, _ = request(t, http.MethodHead, r.url())
-	conn := r.raw(ask)
-	_, err := io.CopyN(io.Discard, conn, 1000)
+	conn := r.raw("")
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4<<10)) // so that the page does not fit into buffers on the way
+	_, err := io.WriteString(conn, ask)
+	require.NoError(t, err)
+	_, err = io.CopyN(io.Discard, conn, 1000)
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	stop() // and so all that were asked are done

@@ -122,6 +122,21 @@ func TestOrderInWhichSeriesMakeRoom(t *testing.T) {
 	})
 }
 
+// A gauge that is older than what is there changes nothing, and so needs no other scrape.
+func TestOldGaugeIsStillSeen(t *testing.T) {
+	withExpiry(t, func(c *Config) { c.MaxSeries = 1 }, func(t *testing.T, r *rig) {
+		r.points(at(gauge("g", 1), r.end.Unix()))
+		r.scrape()
+		time.Sleep(interval)
+		r.points(at(gauge("g", 2), r.end.Unix()-15))
+		time.Sleep(interval)
+		require.Equal(t, 1, r.points(gauge("h", 1)), "it came in the interval before")
+		time.Sleep(interval)
+		require.Zero(t, r.points(gauge("h", 1)))
+		assert.Equal(t, 1, r.removed(evicted))
+	})
+}
+
 // What was let go comes back as after expiry: from 0, with another created timestamp.
 func TestSeriesThatMadeRoomBeginsAnew(t *testing.T) {
 	withExpiry(t, func(c *Config) { c.MaxSeries = 1 }, func(t *testing.T, r *rig) {
@@ -178,6 +193,8 @@ func TestWhatMayStillComeIsNotLetGo(t *testing.T) {
 		{"the clock was set back", interval, -time.Hour, interval},
 		{"it waited in the queue", 6 * interval, interval, interval},
 		{"the host slept, and one clock did not see it", interval, time.Hour, interval},
+		{"ticks were missed, and the clock was set forward", 5 * interval, time.Hour, 5 * interval},
+		{"ticks were missed, and it waited in the queue", 10 * interval, 5 * interval, 5 * interval},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			withExpiry(t, func(c *Config) { c.MaxSeries, c.ExpireAfter = 2, 0 }, func(t *testing.T, r *rig) {
@@ -254,4 +271,30 @@ func TestEverySeriesIsAccountedFor(t *testing.T) {
 			assert.Positive(t, r.removed(why), leavingNames[why])
 		}
 	})
+}
+
+// BenchmarkChangingNames adds intervals of 10,000 series that were never there before to a page that is full.
+func BenchmarkChangingNames(b *testing.B) {
+	const changing = 10_000
+	c := DefaultConfig()
+	board, now, end, names := newBoard(c, interval), time.Now(), time.Unix(1_700_000_000, 0), 0
+	next := func() {
+		chunk := &sinks.Batch{End: end, Interval: interval}
+		for range changing {
+			chunk.Points = append(chunk.Points, counter("http.requests", 1, "env:prod", "region:eu-central-1", fmt.Sprint("route:/api/v1/item/", names)))
+			names++
+		}
+		board.add(chunk, now)
+		board.finish()
+		now, end = now.Add(interval), end.Add(interval)
+	}
+	for len(board.entries) < c.MaxSeries {
+		next()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		next()
+	}
+	require.Zero(b, board.refusals.counts[seriesLimit])
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/changing, "ns/series")
 }
