@@ -218,6 +218,9 @@ func (b *board) digest(p *metric.DigestPoint) {
 			b.pools[k] = all
 		}
 		all.centroids = appendCentroids(all.centroids, p.Digest)
+		if len(all.centroids) > maxPool {
+			all.centroids = thinned(all.centroids)
+		}
 		all.digests++
 	}
 	b.touch(e)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,6 +110,43 @@ type widest struct{ most, all int }
 func (w *widest) Write(b []byte) (int, error) {
 	w.most, w.all = max(w.most, len(b)), w.all+len(b)
 	return len(b), nil
+}
+
+// Scrapers that ask at once, of whom some do not take it compressed, cost one encoding and a small buffer each.
+func TestManyScrapersCostOneEncoding(t *testing.T) {
+	const scrapers = 40
+	r := newRig(t, nil)
+	b := &sinks.Batch{}
+	for i := range 40_000 {
+		b.Points = append(b.Points, gauge("g", float64(i), fmt.Sprintf("n:%060d", i)))
+	}
+	require.Zero(t, r.interval(b))
+	p := r.current.Load()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var all sync.WaitGroup
+	sizes := make([]widest, scrapers)
+	for i := range scrapers {
+		all.Go(func() {
+			body, err := p.body(textForm)
+			if !assert.NoError(t, err) {
+				return
+			}
+			write := body.writePlain
+			if i%2 == 0 {
+				write = body.writeCompressed
+			}
+			assert.NoError(t, write(&sizes[i]))
+		})
+	}
+	all.Wait()
+	runtime.ReadMemStats(&after)
+	for i, w := range sizes {
+		assert.Equal(t, sizes[i%2].all, w.all)
+		assert.LessOrEqual(t, w.most, pieceSize)
+	}
+	assert.Greater(t, sizes[1].all, 2_500_000)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20+scrapers/2*(128<<10)))
 }
 
 // A scraper that gets all of the page has seen it, in whatever form; one that asks for its head, or breaks off, has not.

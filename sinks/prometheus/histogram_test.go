@@ -102,6 +102,37 @@ func TestSummariesThatBecomeEqualAreOne(t *testing.T) {
 	assert.Empty(t, r.board.pools)
 }
 
+// However many summaries become one, what is kept of their values until the end of the interval is bounded, and the quantiles are those of all.
+func TestManySummariesThatBecomeEqual(t *testing.T) {
+	const series, values = 500, 200
+	r := newRig(t, func(c *Config) { c.Percentiles = []float64{0, 0.25, 0.5, 0.99, 1} })
+	b := &sinks.Batch{End: r.end, Interval: interval, More: true}
+	for i := range series {
+		own := make([]float64, values)
+		for j := range own {
+			own[j] = float64(j*series + i)
+		}
+		s := &metric.Series{Name: string([]rune{rune(0x4e00 + i)}), Kind: metric.Timer} // one character, one underscore
+		b.Distributions = append(b.Distributions, metric.DigestPoint{Series: s, Digest: sinktest.NewDigest(own...)})
+	}
+	require.NoError(t, r.Send(t.Context(), b))
+	require.Len(t, r.board.pools, 1)
+	for _, p := range r.board.pools {
+		assert.Less(t, cap(p.centroids), 1<<16)
+		assert.Equal(t, series, p.digests)
+	}
+	require.Zero(t, r.interval(&sinks.Batch{}))
+	var got []float64
+	for f := range r.board.families.all() {
+		for k := range f.series.all() {
+			got = k.value.detail.(*summary).quantiles
+		}
+	}
+	for i, q := range []float64{0, 0.25, 0.5, 0.99, 1} {
+		assert.InDelta(t, q*series*values, got[i], series*values/1000, "%v", q)
+	}
+}
+
 func TestPointsOfHistogramsWithoutADigest(t *testing.T) {
 	s := &metric.Series{Name: "t", Kind: metric.Timer}
 	d := sinktest.NewDigest(1, 3)
