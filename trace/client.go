@@ -104,9 +104,9 @@ func start(o options, header int, t transport) *Client {
 func shardCount(cores int) int { return min(1<<bits.Len(uint(2*cores-1)), maxShards) }
 
 // Record records a span that the caller has made, or only samples in a span without ids, as it is: without WithService. It is encoded before
-// Record returns, and stays the caller's. The error is nil or the Reason why it was dropped, which is also counted.
+// Record returns, and stays the caller's. The error is nil or the Reason why it was dropped, which is also counted. A nil span is none.
 func (c *Client) Record(span *ssf.SSFSpan) error {
-	if c == nil {
+	if c == nil || span == nil {
 		return nil
 	}
 	return c.record(span, uint64(span.Id), true)

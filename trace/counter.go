@@ -8,7 +8,8 @@ import (
 )
 
 // Counter adds up in the client and sends the sum each metrics interval. A sum larger than the 2^24 that a sample holds exactly is sent in
-// several samples, each exact. While the daemon is away the sum waits in the handle. A nil Counter, as a nil client gives, does nothing.
+// several samples, each exact. While the daemon is away the sum waits in the handle. What is added after Close goes nowhere, as with every handle.
+// A nil Counter, as a nil client gives, does nothing.
 type Counter struct {
 	n        atomic.Int64
 	template ssf.SSFSample

@@ -197,6 +197,12 @@ func TestNilHandles(t *testing.T) {
 	require.Equal(t, t.Context(), none.Attach(t.Context()))
 }
 
+func TestRecordOfNoSpan(t *testing.T) {
+	c := newClient(t, "udp://127.0.0.1:1")
+	require.NoError(t, c.Record(nil))
+	require.Zero(t, c.Stats().Recorded)
+}
+
 func TestReport(t *testing.T) {
 	c, recorder := tracetest.New(t, trace.WithMaxSpan(200))
 	var samples []ssf.SSFSample
