@@ -15,7 +15,7 @@ type Config struct {
 	// Enabled makes metrics of every span of a trace: see docs/spanmetrics.md.
 	Enabled bool `yaml:"enabled"`
 	// Intervals are over which times spans are added up, ascending, each a multiple of the first, in whole seconds. Each is emitted at its
-	// end, which is aligned to the clock.
+	// end, which is aligned to the clock. Those of the next start may be others: docs/spanmetrics.md says what becomes of what is under way.
 	Intervals []time.Duration `yaml:"intervals"`
 	// Prefix begins the name of every metric.
 	Prefix string `yaml:"prefix"`
