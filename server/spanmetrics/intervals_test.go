@@ -342,11 +342,11 @@ func TestIntervalsMayChangeAnyHow(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for round := range 300 {
+	for round := range 150 {
 		h := randomHistory(random, 1_000_000_000+random.IntN(1000))
 		c := testConfig()
 		kept := memory(&c)
-		open, disk := keep(kept), round%100 == 0
+		open, disk := keep(kept), round%50 == 0
 		if disk {
 			c.StorePath, open = t.TempDir(), nil
 		}
