@@ -19,7 +19,7 @@ import (
 	"github.com/veneurd/veneur/ssf"
 )
 
-// fullBucket returns a bucket in which there is all that the limits allow, and something past each of them in each service; no name is in any other
+// fullBucket returns a bucket in which there is all that the limits allow, and something past each of them in each service; no name is in a
 // bucket of another number.
 func fullBucket(t *testing.T, c Config, number int, interval time.Duration, end time.Time) *Closed {
 	l := c.Limits

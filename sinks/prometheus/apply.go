@@ -77,10 +77,12 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 	for i := range chunk.Exemplars {
 		b.exemplar(&chunk.Exemplars[i])
 	}
-	// All of them first, so that each is known to be shared before it is read.
+	// All of them first, so that each is known to be shared before it is read. What is here again makes no room for those behind it.
 	for i := range chunk.Distributions {
 		s := chunk.Distributions[i].Series
-		_, _ = b.get(b.digests, s.Name, s.Tags)
+		if e, _ := b.get(b.digests, s.Name, s.Tags); e != nil {
+			e.moment = b.moment
+		}
 	}
 	for i := range chunk.Distributions {
 		b.digest(&chunk.Distributions[i])

@@ -56,7 +56,8 @@ func (s *store) rank(e *entry) (seen, rank int, ok bool) {
 
 // makeRoom lets go of up to a sixteenth of the limit, of entries that have been without a value for more than one and a half of their own intervals:
 // those whose last value a scraper has seen before others, and of each of the two those that have missed the most intervals. It says
-// whether there is room now. When there was nothing more to let go it looks again in the next interval only, since until then nothing more can be missing.
+// whether there is room now. When there was nothing more to let go it looks again in the next interval only, since until then nothing more
+// can be missing. It looks at every entry, twice where it finds some, which takes some 0.25 µs for each.
 func (s *store) makeRoom() bool {
 	if s.short == s.moment.round {
 		return false
@@ -72,6 +73,9 @@ func (s *store) makeRoom() bool {
 	left := max(1, s.maxSeries/share)
 	if total <= left {
 		s.short = s.moment.round
+	}
+	if total == 0 {
+		return false
 	}
 	// From here on found is how many of a rank are to go.
 	for seen := 1; seen >= 0; seen-- {
@@ -92,5 +96,5 @@ func (s *store) makeRoom() bool {
 		}
 		s.remove(key, e, why)
 	}
-	return total > 0
+	return true
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
+	"github.com/veneurd/veneur/sinks/sinktest"
 )
 
 // scrape is what a scraper does that gets the whole page.
@@ -134,6 +135,24 @@ func TestOldGaugeIsStillSeen(t *testing.T) {
 		time.Sleep(interval)
 		require.Zero(t, r.points(gauge("h", 1)))
 		assert.Equal(t, 1, r.removed(evicted))
+	})
+}
+
+// A summary that comes back after a while makes no room for another one that comes with it.
+func TestSummaryThatIsHereAgainStays(t *testing.T) {
+	withExpiry(t, func(c *Config) { c.MaxSeries, c.Percentiles = 2, nil }, func(t *testing.T, r *rig) {
+		both := &sinks.Batch{}
+		for _, name := range []string{"back", "new"} {
+			s := &metric.Series{Name: name, Kind: metric.Timer}
+			both.Distributions = append(both.Distributions, metric.DigestPoint{Series: s, Digest: sinktest.NewDigest(1)})
+		}
+		require.Zero(t, r.interval(&sinks.Batch{Distributions: both.Distributions[:1]}))
+		time.Sleep(interval)
+		require.Zero(t, r.points(counter("c", 1)))
+		time.Sleep(3 * interval)
+		r.end = r.end.Add(2 * interval)
+		require.Zero(t, r.interval(both))
+		assert.Equal(t, []string{"back_sum 2", "back_count 2", "new_sum 1", "new_count 1"}, r.lines())
 	})
 }
 
