@@ -123,6 +123,7 @@ func (s *Stage) openStore() (store.Store, error) {
 		return nil, err
 	}
 	s.s.Telemetry.Func(&descUnreadable, func() float64 { return float64(disk.Corrupt()) })
+	s.s.Telemetry.Func(&descLost, func() float64 { return float64(disk.Lost()) }, reasonDamagedLog)
 	s.s.Telemetry.Func(&descStoreBytes, func() float64 { return float64(disk.Bytes()) })
 	return store.NewFallback(disk, s.s.Config.limits()), nil
 }

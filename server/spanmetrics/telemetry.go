@@ -47,6 +47,10 @@ var (
 		Name: "span_metrics.unreadable_partials", Kind: telemetry.Counter, Unit: "partials",
 		Help: "Partial aggregates on disk that could not be read and are left out of their bucket.",
 	}
+	descLost = telemetry.Desc{
+		Name: "span_metrics.lost_commits", Kind: telemetry.Counter, Unit: "commits", Tags: []string{"reason"},
+		Help: "Commits on disk that are missing since the daemon started: the store's log is damaged (damaged_log), and what comes after the damage cannot be read either. Damage of the very last ones before a crash looks like the crash, and does not count.",
+	}
 	descStoreBytes = telemetry.Desc{
 		Name: "span_metrics.store_bytes", Kind: telemetry.Gauge, Unit: "bytes",
 		Help: "How much of the disk the store took after the last commit.",
@@ -80,7 +84,7 @@ var (
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
-		descSpans, descWaiting, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descStoreBytes, descInMemory, descBuckets, descLate,
+		descSpans, descWaiting, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descLost, descStoreBytes, descInMemory, descBuckets, descLate,
 		descUndelivered, descOverflowKeys, descOverflowServices,
 	}
 }
@@ -90,6 +94,9 @@ const (
 	reasonFull   = "full"
 	reasonFailed = "failed"
 )
+
+// reasonDamagedLog is why commits are lost that were on disk.
+const reasonDamagedLog = "damaged_log"
 
 type stats struct {
 	spans                              [3]*telemetry.Metric

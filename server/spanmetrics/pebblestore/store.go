@@ -61,6 +61,7 @@ type Store struct {
 	unsure   *verdict     // on a commit of which is not known whether it arrived; nil when there is none
 	failure  failure
 	corrupt  atomic.Uint64
+	lost     uint64    // see Lost
 	sets     sync.Pool // of *partial.Set, empty: what merges are at work with
 	values   sync.Pool // of *[]byte: what they made
 	bytes    atomic.Uint64
@@ -80,6 +81,7 @@ func Open(s Settings) (*Store, error) {
 	opened := &Store{settings: s, lock: lock}
 	opened.sets.New = func() any { return partial.New(s.Limits) }
 	opened.values.New = func() any { return new([]byte) }
+	log, _ := readLastLog(s.FS, s.Path) // what cannot be read fails again, in pebble
 	err = opened.goOn()
 	if isFull(err) {
 		s.Log.WithError(err).Warn("there is too little room for the store of span metrics: they are in memory only until there is more")
@@ -87,6 +89,10 @@ func Open(s Settings) (*Store, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(advise(s.Path, fmt.Errorf("store_path: open %s: %w", s.Path, err), true), opened.Close())
+	}
+	if opened.lost = log.lost(opened.sequence); opened.lost > 0 {
+		s.Log.WithField("commits", opened.lost).Errorf("the log of the store of span metrics, in %s, is damaged: at least so many commits at its end are lost; "+
+			"the rest goes on, and nothing is to be done but to look after the disk", s.Path)
 	}
 	return opened, nil
 }
@@ -188,6 +194,9 @@ func (s *Store) load() error {
 
 // Corrupt returns how many partials could not be read, and were left out.
 func (s *Store) Corrupt() uint64 { return s.corrupt.Load() }
+
+// Lost returns how many commits were missing when the store was opened, since its log is damaged, as far as can be told.
+func (s *Store) Lost() uint64 { return s.lost }
 
 // Bytes returns how much of the disk the store took after the last commit. Any goroutine may ask.
 func (s *Store) Bytes() uint64 { return s.bytes.Load() }
