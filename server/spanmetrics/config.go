@@ -3,7 +3,9 @@ package spanmetrics
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/veneurd/veneur/internal/config"
 	"github.com/veneurd/veneur/server/derive"
@@ -17,7 +19,7 @@ type Config struct {
 	// Intervals are over which times spans are added up, ascending, each a multiple of the first, in whole seconds. Each is emitted at its
 	// end, which is aligned to the clock. Those of the next start may be others: docs/spanmetrics.md says what becomes of what is under way.
 	Intervals []time.Duration `yaml:"intervals"`
-	// Prefix begins the name of every metric.
+	// Prefix begins the name of every metric. It has no space and none of : | @ # and comma.
 	Prefix string `yaml:"prefix"`
 	// IntervalIn says where the interval stands: "tag" is the tag interval with the value 1m, 10m or 60m, "name" is the end of the
 	// metric's name.
@@ -103,6 +105,9 @@ const (
 func (c *Config) Validate() error {
 	var faults config.Faults
 	c.validateIntervals(&faults)
+	if i := strings.IndexFunc(c.Prefix, notInName); i >= 0 {
+		faults.Add("prefix", "%q has %q, which no name of a metric may have", c.Prefix, []rune(c.Prefix[i:])[0])
+	}
 	if c.IntervalIn != inTag && c.IntervalIn != inName {
 		faults.Add("interval_in", "%q is neither %q nor %q", c.IntervalIn, inTag, inName)
 	}
@@ -146,6 +151,11 @@ func (c *Config) Validate() error {
 	return faults.Err()
 }
 
+// notInName says whether a character has a meaning of its own where names of metrics are written, or cannot be seen.
+func notInName(r rune) bool {
+	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune(":|@#,", r)
+}
+
 // ownTags are keys of tags that are set by this package.
 var ownTags = []string{"service", "operation", "kind", "error", "target", "target_kind", "interval", "family"}
 
@@ -153,7 +163,7 @@ const maxLimit = 1_000_000
 
 func (c *Config) validateIntervals(faults *config.Faults) {
 	if len(c.Intervals) == 0 || len(c.Intervals) > maxIntervals {
-		faults.Add("intervals", "%d are not between 1 and %d", len(c.Intervals), maxIntervals)
+		faults.Add("intervals", "has %d intervals: name 1 to %d, as [1m, 10m, 60m]", len(c.Intervals), maxIntervals)
 	}
 	for i, interval := range c.Intervals {
 		at := config.Index("intervals", i)

@@ -16,13 +16,16 @@ func TestValidate(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{"no interval", func(c *Config) { c.Intervals = nil }, "intervals: 0 are not between 1 and 8"},
+		{"no interval", func(c *Config) { c.Intervals = nil }, "intervals: has 0 intervals: name 1 to 8"},
 		{"less than a second", func(c *Config) { c.Intervals[0] = time.Second / 2 }, "intervals[0]: 500ms is no whole number of seconds"},
 		{"none", func(c *Config) { c.Intervals = []time.Duration{0} }, "intervals[0]: 0s is no whole number of seconds between 1s and 24h0m0s"},
 		{"negative", func(c *Config) { c.Intervals[0] = -time.Minute }, "intervals[0]: -1m0s is no whole number of seconds"},
 		{"more than a day", func(c *Config) { c.Intervals[2] = 48 * time.Hour }, "intervals[2]: 48h0m0s is no whole number of seconds between 1s and 24h0m0s"},
 		{"not ascending", func(c *Config) { c.Intervals[1] = time.Minute }, "intervals[1]: 1m0s is not longer than the one before"},
 		{"no multiple", func(c *Config) { c.Intervals[1] = 90 * time.Second }, "intervals[1]: 1m30s is no multiple of the first, 1m0s"},
+		{"prefix with a space", func(c *Config) { c.Prefix = "a b." }, `prefix: "a b." has ' ', which no name`},
+		{"prefix with a mark", func(c *Config) { c.Prefix = "ab|c:" }, `prefix: "ab|c:" has '|', which no name`},
+		{"prefix that is no text", func(c *Config) { c.Prefix = "a\xff" }, `prefix: "a\xff" has`},
 		{"place of the interval", func(c *Config) { c.IntervalIn = "both" }, `interval_in: "both" is neither "tag" nor "name"`},
 		{"empty tag", func(c *Config) { c.TargetTags[1] = "" }, "target_tags[1]: is empty"},
 		{"tag twice", func(c *Config) { c.ResourceTags = []string{"a", "a"} }, `resource_tags[1]: "a" stands there already`},

@@ -120,7 +120,7 @@ func (p *points) excess(e *partial.Excess) {
 		p.counter(operationSeconds, seconds(m.OperationDuration.Sum), tags)
 		p.histogram(operationDuration, &m.OperationDuration, tags)
 	}
-	if m.Ok+m.Failed > 0 {
+	if loghist.Plus(m.Ok, m.Failed) > 0 {
 		p.kind(&m.KindDuration, m.Ok, m.Failed, p.tags(tag("kind", other)))
 	}
 	if m.DependencyWeight > 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/server/aggregate"
+	"github.com/veneurd/veneur/server/sketch/loghist"
 	"github.com/veneurd/veneur/server/spanmetrics/store"
 	"github.com/veneurd/veneur/ssf"
 )
@@ -33,6 +34,27 @@ func pointsOf(t *testing.T, change func(*Settings), spans ...*ssf.SSFSpan) []str
 	set, _ := r.take(s.known)
 	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
 	return shown(iv)
+}
+
+// Sums of what has no key of its own stop at the most that can be counted: they do not begin again at nothing.
+func TestExcessIsNotTurnedOver(t *testing.T) {
+	config := testConfig()
+	config.Limits.KindsPerService = 1
+	s := New(Settings{Config: config, Telemetry: telemetry.New()})
+	r := s.NewRecorder()
+	for _, kind := range []string{"a", "b"} {
+		span := requestSpan("web", "GET /", time.Second)
+		span.Tags = []ssf.Tag{{Key: config.KindTag, Value: kind}}
+		r.Add(span, 1_700_000_000)
+	}
+	set, _ := r.take(s.known)
+	sums := &set.Excess(0).Sums
+	sums.Ok, sums.Failed = 1<<63, 1<<63
+	iv, _ := s.Points(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+	most := fmt.Sprint(float64(math.MaxUint64) / loghist.One)
+	assert.True(t, slices.ContainsFunc(shown(iv), func(line string) bool {
+		return strings.HasPrefix(line, "span.service.requests "+most) && strings.Contains(line, "kind:_other")
+	}), "%s in %q", most, shown(iv))
 }
 
 func shown(iv *aggregate.Interval) []string {

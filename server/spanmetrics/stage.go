@@ -65,7 +65,8 @@ type Stage struct {
 	open       store.Bucket                    // where spans go
 	known      *partial.Known                  // the keys of that
 	rollups    map[store.Bucket]*partial.Known // those of the longer buckets that are open
-	memoryOnly bool                            // something is that should be on disk
+	memoryOnly told                            // what was logged of what should be on disk
+	failed     error                           // the last of a write
 	pending    counts                          // of what is not known to be on disk
 	ended      bool                            // buckets may have ended that are not handed on
 	due        int64                           // when the next ends, in unix seconds, that is not the open one
@@ -222,6 +223,7 @@ func (s *Stage) tick(now time.Time) {
 		s.closeEnded(now)
 	}
 	s.forget()
+	s.tell(s.failed)
 }
 
 // commit writes what the recorders have into the open bucket. What they get from now on is for that of s.known.
@@ -272,14 +274,45 @@ func (s *Stage) write(changes []store.Change) {
 	default:
 		s.stats.failed.Inc()
 	}
-	if s.memoryOnly == s.waiting() {
-		return
-	}
-	if s.memoryOnly = !s.memoryOnly; s.memoryOnly {
+	if s.waiting() {
 		s.stats.inMemory.Set(1)
-		s.s.Log.WithError(err).Warn("span metrics cannot be written to the store and are kept in memory until they can")
 	} else {
 		s.stats.inMemory.Set(0)
+	}
+	if err != nil {
+		s.failed = err
+	}
+	s.tell(s.failed)
+}
+
+// told is which state was logged last, of a store that is written or is not.
+type told struct {
+	memoryOnly bool
+	at         time.Time
+	pause      time.Duration // until the next change is logged
+}
+
+// Pauses between messages about a store that keeps changing its mind.
+const (
+	minPause = 10 * time.Second
+	maxPause = time.Hour
+)
+
+// tell logs that the store takes nothing, or something again, if that is not what was logged last. One that does not stay so is logged seldom and more
+// seldom.
+func (s *Stage) tell(err error) {
+	t, now := &s.memoryOnly, s.s.Now()
+	since := now.Sub(t.at)
+	if t.memoryOnly == s.waiting() || since < t.pause && since >= 0 {
+		return
+	}
+	if t.pause = min(max(2*t.pause, minPause), maxPause); since > maxPause {
+		t.pause = minPause
+	}
+	t.memoryOnly, t.at = !t.memoryOnly, now
+	if t.memoryOnly {
+		s.s.Log.WithError(err).Warn("span metrics cannot be written to the store and are kept in memory until they can")
+	} else {
 		s.s.Log.Info("span metrics are written to the store again")
 	}
 }

@@ -466,6 +466,37 @@ func TestCommitsThatAreMade(t *testing.T) {
 	})
 }
 
+// A store that takes something now and then is told of seldom; one that stays as it is, at once.
+func TestDiskThatKeepsChanging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Hour)
+		disk := &fullDisk{Memory: memory(&c)}
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		fails := func(err error) {
+			disk.fail(err)
+			r.requests(1)
+			time.Sleep(time.Second)
+		}
+		fails(pebblestore.ErrFull)
+		synctest.Wait()
+		require.Len(t, r.logged.AllEntries(), 1, "the first time at once")
+		for range 600 {
+			fails(nil)
+			fails(pebblestore.ErrFull)
+		}
+		assert.Less(t, len(r.logged.AllEntries()), 10)
+		fails(nil)
+		time.Sleep(time.Hour)
+		assert.Contains(t, r.logged.LastEntry().Message, "written to the store again", "as it stayed")
+		before := len(r.logged.AllEntries())
+		time.Sleep(2 * time.Hour)
+		fails(pebblestore.ErrFull)
+		synctest.Wait()
+		assert.Len(t, r.logged.AllEntries(), before+1, "at once again")
+		disk.fail(nil)
+	})
+}
+
 // One warning a service and family, or one overall, a bucket.
 func TestOverflowIsWarnedOf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -499,5 +530,5 @@ func TestStartFails(t *testing.T) {
 	c := testConfig()
 	c.StorePath = "kit_test.go"
 	s := New(Settings{Config: c, Emit: func(*Closed) {}, Telemetry: telemetry.New()})
-	require.ErrorContains(t, s.Keeper().Start(t.Context()), "store_path: ")
+	require.ErrorContains(t, s.Keeper().Start(t.Context()), "span_metrics.store_path: ")
 }

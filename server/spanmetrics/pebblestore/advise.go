@@ -15,6 +15,10 @@ func advise(path string, err error, ofContents bool) error {
 		return fmt.Errorf("%w: the user that the daemon runs as has to be allowed to read and write %s and all that is in it", err, path)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: %s has to be on a file system that can be written", err, path)
+	case errors.Is(err, syscall.ENOTDIR) && !ofContents:
+		return fmt.Errorf("%w: %s has to be a directory, or one that is to be made, and no file may stand in its way", err, path)
+	case errors.Is(err, iofs.ErrExist) && !ofContents:
+		return fmt.Errorf("%w: %s is a link to what is not there, or a file: name a directory, or make the one that the link names", err, path)
 	case isFull(err):
 		return fmt.Errorf("%w: make room, or name a directory on another disk", err)
 	case ofContents:

@@ -128,9 +128,11 @@ func TestDamagedUnderWay(t *testing.T) {
 
 // useDamaged starts a store, reads and deletes all there is, and goes on. It returns what became of it.
 func useDamaged(t *testing.T, path string) string {
-	s, err := Open(Settings{Path: path, Limits: limits, Log: quiet()})
+	log, told := logtest.NewNullLogger()
+	s, err := Open(Settings{Path: path, Limits: limits, Log: log})
 	if err != nil {
-		assert.ErrorContains(t, err, "store_path: ")
+		assert.Empty(t, told.AllEntries(), "the error says it")
+		assert.ErrorContains(t, err, "span_metrics.store_path: ")
 		assert.ErrorContains(t, err, path)
 		assert.Regexp(t, "delete|name another directory|name an empty directory", err.Error())
 		return "refused"
@@ -175,7 +177,7 @@ func TestStartsThatAreForbidden(t *testing.T) {
 				return nil
 			}))
 			_, err := Open(Settings{Path: "store", Limits: limits, FS: fs, Log: quiet()})
-			require.ErrorContains(t, err, "store_path: ")
+			require.ErrorContains(t, err, "span_metrics.store_path: ")
 			require.ErrorContains(t, err, tt.want)
 		})
 	}

@@ -22,7 +22,7 @@ const (
 func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 	names, err := fs.List(path)
 	if err != nil && !isNotExist(err) {
-		return nil, fmt.Errorf("store_path: %w", err)
+		return nil, fmt.Errorf("span_metrics.store_path: %w", err)
 	}
 	marked, fresh := false, true
 	for _, name := range names {
@@ -30,7 +30,7 @@ func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 		fresh = fresh && (name == markerName || name == lockName)
 	}
 	if !marked && !fresh {
-		return nil, fmt.Errorf("store_path: %s is not empty and holds no span metrics: name an empty directory, or one that is to be made", path)
+		return nil, fmt.Errorf("span_metrics.store_path: %s is not empty and holds no span metrics: name an empty directory, or one that is to be made", path)
 	}
 	if marked {
 		if marked, err = checkVersion(fs, fs.PathJoin(path, markerName), fresh); err != nil {
@@ -38,18 +38,18 @@ func claim(fs vfs.FS, path string) (*pebble.Lock, error) {
 		}
 	}
 	if err := fs.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("store_path: %w", err)
+		return nil, fmt.Errorf("span_metrics.store_path: %w", err)
 	}
 	lock, err := pebble.LockDirectory(path, fs)
 	if notOpened := (*iofs.PathError)(nil); errors.As(err, &notOpened) {
-		return nil, fmt.Errorf("store_path: %w", err)
+		return nil, fmt.Errorf("span_metrics.store_path: %w", err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("store_path: %s is in use by another process: %w", path, err)
+		return nil, fmt.Errorf("span_metrics.store_path: %s is in use by another process: %w", path, err)
 	}
 	if !marked {
 		if err := mark(fs, path); err != nil {
-			return nil, errors.Join(fmt.Errorf("store_path: %w", err), lock.Close())
+			return nil, errors.Join(fmt.Errorf("span_metrics.store_path: %w", err), lock.Close())
 		}
 	}
 	return lock, nil
@@ -61,18 +61,18 @@ func isNotExist(err error) bool { return errors.Is(err, iofs.ErrNotExist) }
 func checkVersion(fs vfs.FS, name string, fresh bool) (marked bool, err error) {
 	f, err := fs.Open(name)
 	if err != nil {
-		return false, fmt.Errorf("store_path: %w", err)
+		return false, fmt.Errorf("span_metrics.store_path: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 100))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return false, fmt.Errorf("store_path: read %s: %w", name, err)
+		return false, fmt.Errorf("span_metrics.store_path: read %s: %w", name, err)
 	}
 	found := strings.TrimSpace(string(text))
 	if found == "" && fresh {
 		return false, nil
 	}
 	if found != version {
-		return false, fmt.Errorf("store_path: %s says version %q and this program knows version %s: name another directory, or run the program that wrote it", name, found, version)
+		return false, fmt.Errorf("span_metrics.store_path: %s says version %q and this program knows version %s: name another directory, or run the program that wrote it", name, found, version)
 	}
 	return true, nil
 }

@@ -15,6 +15,9 @@ import (
 type failure struct {
 	err  atomic.Pointer[error] // of the first since it was opened: it has to be opened again
 	told atomic.Int64          // when one was logged, in unix seconds
+
+	starting atomic.Bool           // Open is at work: what fails it returns
+	found    atomic.Pointer[error] // damage that was found meanwhile
 }
 
 // failed says why the store has to be opened again, if so.
@@ -84,12 +87,16 @@ const retryPause = 50 * time.Millisecond
 
 func (s *Store) fails(err error) {
 	s.failure.err.CompareAndSwap(nil, &err)
-	if s.mayTell() {
+	if !s.failure.starting.Load() && s.mayTell() {
 		s.settings.Log.WithError(err).Error("the store of span metrics failed")
 	}
 }
 
 func (s *Store) damaged(err error) {
+	if s.failure.starting.Load() {
+		s.failure.found.CompareAndSwap(nil, &err)
+		return
+	}
 	if s.failure.failed() == nil && s.mayTell() {
 		s.settings.Log.WithError(err).Errorf(
 			"the store of span metrics is damaged, and some of what is not yet emitted is lost: if this does not end, stop the daemon and delete %s", s.settings.Path)

@@ -82,13 +82,18 @@ func Open(s Settings) (*Store, error) {
 	opened.sets.New = func() any { return partial.New(s.Limits) }
 	opened.values.New = func() any { return new([]byte) }
 	log, _ := readLastLog(s.FS, s.Path) // what cannot be read fails again, in pebble
+	opened.failure.starting.Store(true)
 	err = opened.goOn()
+	opened.failure.starting.Store(false)
 	if isFull(err) {
 		s.Log.WithError(err).Warn("there is too little room for the store of span metrics: they are in memory only until there is more")
 		err = nil
 	}
 	if err != nil {
-		return nil, errors.Join(advise(s.Path, fmt.Errorf("store_path: open %s: %w", s.Path, err), true), opened.Close())
+		return nil, errors.Join(advise(s.Path, fmt.Errorf("span_metrics.store_path: open %s: %w", s.Path, err), true), opened.Close())
+	}
+	if found := opened.failure.found.Load(); found != nil {
+		opened.damaged(*found)
 	}
 	if opened.lost = log.lost(opened.sequence); opened.lost > 0 {
 		s.Log.WithField("commits", opened.lost).Errorf("the log of the store of span metrics, in %s, is damaged: at least so many commits at its end are lost; "+
@@ -207,7 +212,6 @@ func (s *Store) Commit(changes []store.Change) error {
 		if err := s.goOn(); err != nil {
 			return reasonOf(err)
 		}
-		s.settings.Log.Info("the store of span metrics takes something again")
 	} else if err := s.writable(); err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func TestDirectories(t *testing.T) {
 	foreign := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "mail"), nil, 0o600))
 	_, err = Open(Settings{Path: foreign, Limits: limits, Log: quiet()})
-	require.ErrorContains(t, err, "store_path: "+foreign+" is not empty and holds no span metrics")
+	require.ErrorContains(t, err, "span_metrics.store_path: "+foreign+" is not empty and holds no span metrics")
 
 	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), []byte("2\n"), 0o600))
 	_, err = Open(Settings{Path: used, Limits: limits, Log: quiet()})
@@ -219,7 +219,12 @@ func TestDirectories(t *testing.T) {
 
 	file := filepath.Join(foreign, "mail")
 	_, err = Open(Settings{Path: file, Limits: limits, Log: quiet()})
-	require.ErrorContains(t, err, "store_path: ")
+	require.ErrorContains(t, err, "span_metrics.store_path: ")
+	require.ErrorContains(t, err, file+" has to be a directory")
+	link := filepath.Join(foreign, "link")
+	require.NoError(t, os.Symlink(filepath.Join(foreign, "gone"), link))
+	_, err = Open(Settings{Path: link, Limits: limits, Log: quiet()})
+	require.ErrorContains(t, err, link+" is a link to what is not there")
 	_, err = Open(Settings{Path: filepath.Join(file, "x"), Limits: limits, Log: quiet()})
 	require.ErrorContains(t, err, "not a directory")
 	require.NoError(t, os.WriteFile(filepath.Join(used, markerName), nil, 0o600))
