@@ -3,6 +3,8 @@ package partial
 import (
 	"fmt"
 	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -136,6 +138,37 @@ func BenchmarkSetAdd(b *testing.B) {
 				m.Duration = (m.Duration + 12_345) & 0xfffff
 				s.Add(m, 1)
 			}
+		})
+	}
+}
+
+// BenchmarkPastTheLimit counts spans of two lanes, each of a name that is new and has no place: both ask for it what they share, or each what is its own.
+func BenchmarkPastTheLimit(b *testing.B) {
+	for _, shared := range []bool{true, false} {
+		b.Run(map[bool]string{true: "shared", false: "apart"}[shared], func(b *testing.B) {
+			l := uniform(10, 100, 1000)
+			known := NewKnown(l)
+			var lanes sync.WaitGroup
+			b.ReportAllocs()
+			b.ResetTimer()
+			for lane := range 2 {
+				s := New(l)
+				if shared {
+					s.Use(known)
+				} else {
+					s.Use(NewKnown(l))
+				}
+				lanes.Go(func() {
+					name := []byte("GET /cart/item 0 0000000000")
+					m := measure("checkout", request(""))
+					for i := range b.N {
+						name = strconv.AppendInt(append(name[:15], byte('0'+lane), ' '), int64(i), 10)
+						m.Name = string(name)
+						s.Add(m, 1)
+					}
+				})
+			}
+			lanes.Wait()
 		})
 	}
 }
