@@ -168,4 +168,6 @@ func (s *ids) bytes() int {
 }
 
 // hollow says whether most numbers are free and enough of them to be worth a fresh start.
-func (s *ids) hollow() bool { return s.used > 8*pageLen && s.live < int(s.used)/4 }
+func (s *ids) hollow() bool { return s.used > minHollow && s.live < int(s.used)/4 }
+
+const minHollow = 4 << 10

@@ -5,7 +5,8 @@ type paged[T any] struct {
 	pages []*[pageLen]T
 }
 
-const pageLen = 512
+// pageLen is how many values a page has: fewer are more spans of memory, whose records stay when a flood is over.
+const pageLen = 2 << 10
 
 // get returns the value at i.
 func (p *paged[T]) get(i uint32) (v T) {

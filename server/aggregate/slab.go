@@ -17,11 +17,11 @@ type slab struct {
 	name   string // of the series made last: the next one's is the same more often than not
 }
 
-// The lengths of pieces, each of which fills one of the runtime's classes of sizes.
+// The lengths of pieces. Shorter ones are more spans, longer ones more that a series keeps.
 const (
-	slabSeries = 256      // 28 KiB
-	slabTags   = 2 << 10  // 32 KiB
-	slabText   = 32 << 10 // 32 KiB
+	slabSeries = 1 << 10   // 112 KiB
+	slabTags   = 8 << 10   // 128 KiB
+	slabText   = 128 << 10 // 128 KiB
 )
 
 // add makes the series of a sample that c has just read. It keeps nothing of either.
