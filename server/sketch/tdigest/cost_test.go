@@ -1,6 +1,7 @@
 package tdigest
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -103,6 +104,40 @@ func BenchmarkDigestAdd(b *testing.B) {
 			i = 0
 			d.Reset()
 		}
+	}
+}
+
+// BenchmarkDigestAddShapes adds what settles worse than lognormal samples, or not at all, in intervals of 65,536.
+func BenchmarkDigestAddShapes(b *testing.B) {
+	const n = 1 << 16
+	for _, shape := range []struct {
+		name string
+		next func(r *rand.Rand, i int) float64
+	}{
+		{"ascending", func(_ *rand.Rand, i int) float64 { return float64(i) }},
+		{"drifting", func(r *rand.Rand, i int) float64 { return float64(i) + 1000*r.NormFloat64() }},
+		{"both signs", func(r *rand.Rand, _ int) float64 { return r.NormFloat64() }},
+		{"few values", func(r *rand.Rand, _ int) float64 { return math.Floor(10 * r.ExpFloat64()) }},
+		{"whole milliseconds", func(r *rand.Rand, _ int) float64 { return math.Floor(100 * r.ExpFloat64()) }},
+	} {
+		b.Run(shape.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = shape.next(r, i)
+			}
+			d := New(DefaultCompression)
+			b.SetBytes(8)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				d.Add(values[i], 1)
+				if i++; i == n {
+					i = 0
+					d.Reset()
+				}
+			}
+		})
 	}
 }
 

@@ -70,6 +70,9 @@ type rest struct {
 	down bool
 	// coarse says that centroids have come by the wire: then there is no use in finer ones here.
 	coarse bool
+	// pause is how many gatherings go by before values are settled again, lastPause how many the last time, and settled how
+	// many settlings there were since the last gathering.
+	pause, lastPause, settled uint8
 }
 
 // New returns an empty digest. The compression is the one written on the wire, and says how fine the centroids are: a
@@ -89,7 +92,7 @@ func clampCompression(c float64) float64 {
 // Add takes a sample of the given weight. Both must be finite and the weight positive: anything else has been refused,
 // and counted, by the parser, and is left out here.
 //
-// The cost is that of an append; each 512th call sorts and gathers.
+// The cost is that of an append; each 512th call, or so, settles or gathers what waits.
 func (d *Digest) Add(value, weight float64) {
 	n := len(d.values)
 	if weight != d.weight || n == cap(d.values) || !finite(value) {
@@ -119,7 +122,9 @@ func (d *Digest) addSlowly(value, weight float64) {
 // makeRoom gives values place for one more, by growing or by gathering.
 func (d *Digest) makeRoom() {
 	if len(d.values) >= maxRaw {
-		d.gather()
+		if !d.settle(false) {
+			d.gather()
+		}
 		return
 	}
 	grown := make([]float64, len(d.values), min(max(2, 4*cap(d.values)), maxRaw))

@@ -4,6 +4,7 @@ import "math"
 
 // gather moves the waiting values into the centroids.
 func (d *Digest) gather() {
+	d.settle(true)
 	if len(d.values) == 0 {
 		return
 	}
@@ -65,10 +66,15 @@ func (d *Digest) absorbBy(scratch, cs []centroid, few bool) {
 		r.down = !r.down
 		scratch = d.squeeze(scratch, d.shape(), r.base.count.value(), r.down)
 	}
-	if cap(r.centroids) < len(scratch) {
-		r.centroids = make([]centroid, 0, len(scratch)+len(scratch)/8) // append would double
+	r.keep(scratch)
+}
+
+// keep makes a copy of cs the centroids.
+func (r *rest) keep(cs []centroid) {
+	if cap(r.centroids) < len(cs) {
+		r.centroids = make([]centroid, 0, len(cs)+len(cs)/8) // append would double
 	}
-	r.centroids = append(r.centroids[:0], scratch...)
+	r.centroids = append(r.centroids[:0], cs...)
 }
 
 // enough is the number of centroids up to which they are left as they are, here and on the wire.

@@ -81,17 +81,23 @@ func sumUp(values, weights []float64, weight float64) (b base, saturated, zero b
 	if values[0] <= 0 && values[len(values)-1] >= 0 {
 		_, zero = slices.BinarySearch(values, 0)
 	}
+	b, saturated = sumAny(values, weights, weight, zero)
+	b.min, b.max = values[0], values[len(values)-1]
+	return b, saturated, zero
+}
+
+// sumAny is sumUp for values in any order, of which none or, by zero, some are 0. It leaves min and max to the caller.
+func sumAny(values, weights []float64, weight float64, zero bool) (b base, saturated bool) {
 	if len(weights) > 0 || zero {
 		b = sumWeighted(values, weights, weight)
 	} else {
 		b = sumEqual(values, weight)
 	}
-	b.min, b.max = values[0], values[len(values)-1]
 	if b.count.finite() && b.sum.finite() && b.reciprocal.finite() {
-		return b, false, zero
+		return b, false
 	}
 	saturated = b.rescale(values, weights, weight)
-	return b, saturated, zero
+	return b, saturated
 }
 
 // sumEqual is the hot path. It adds the reciprocals in two plain sums: over a few hundred values they lose nothing that
