@@ -22,8 +22,8 @@ const (
 )
 
 // TagSet is what the raw tags of a sample mean. Its zero value is ready; Parse and ParseLent may be called again and again and reuse what it
-// holds. The slice is valid until the next call, and so are the strings of ParseLent. Those of Parse are copies and may be kept: pieces of one
-// string, so that any of them keeps in memory what was written of all.
+// holds. The slice Tags is valid until the next call. After Parse its strings may be kept: they are pieces of one copy, so that any of them keeps in
+// memory what was written of all. After ParseLent they are lent. The other strings are copies and may be kept.
 type TagSet struct {
 	Tags     []string // sorted by bytes, unique, without magic and origin tags
 	Scope    Scope    // what the magic tags ask for; Mixed when none stands there

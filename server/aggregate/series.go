@@ -55,7 +55,7 @@ func (c *Collector) forgetIdleSeries() {
 
 // Of how many series that were made one must be left, and how many there must be at all, for their slabs to be kept.
 const (
-	sparse    = 4
+	sparse    = 2
 	minSparse = 4 << 10
 )
 

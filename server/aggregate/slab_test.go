@@ -125,3 +125,13 @@ func TestFewLeftOfASlabMove(t *testing.T) {
 		require.Same(t, moved[tag], s, "and then they stay")
 	}
 }
+
+// Nobody keeps a long text but the series whose it is.
+func TestLongTextsAreNoPartOfASlab(t *testing.T) {
+	d := newDaemon(t, 1)
+	for i := range 100 {
+		d.add(fmt.Sprintf("c%d:1|c|#%0*d", i, 2*longText, i))
+	}
+	d.collect()
+	require.Less(t, len(d.c.slab.text), 100*8)
+}

@@ -95,7 +95,7 @@ func clampCompression(c float64) float64 {
 // The cost is that of an append; each 512th call, or so, settles or gathers what waits.
 func (d *Digest) Add(value, weight float64) {
 	n := len(d.values)
-	if weight != d.weight || n == cap(d.values) || !finite(value) {
+	if weight != d.weight || n == cap(d.values) || n == 0 || !finite(value) { // without values no weight is known
 		d.addSlowly(value, weight)
 		return
 	}

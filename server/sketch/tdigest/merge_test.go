@@ -110,10 +110,9 @@ func TestShardingDoesNotMatter(t *testing.T) {
 					require.GreaterOrEqual(t, v, before, "%s, %d parts, q %v", shape.name, parts, q)
 					before = v
 					bound := 0.0006 + 0.06*min(q, 1-q)
-					if wire { // half of the largest cluster there may be
-						bound = 0.0006 + min(q, 1-q)/6
-					}
 					switch {
+					case shape.name == "half of them zero" && wire: // half of the largest cluster there may be
+						bound = 0.0006 + min(q, 1-q)/6
 					case shape.name == "tiny and huge": // a mean says little of its cluster there
 						bound = 0.15
 					case shape.name == "whole milliseconds" && wire: // one value is one percent of all

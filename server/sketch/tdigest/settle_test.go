@@ -140,3 +140,86 @@ func TestHugeValuesDoNotSettle(t *testing.T) {
 		}
 	}
 }
+
+// weightOf adds up what the centroids weigh.
+func weightOf(d *Digest) (weight float64) {
+	d.EachCentroid(func(_, w float64) bool {
+		weight += w
+		return true
+	})
+	return weight
+}
+
+// Digests of a high compression, of a few values in several weights, have more centroids than a settling has places for once they are merged.
+func TestManyCentroidsAreAllKept(t *testing.T) {
+	for _, values := range []int{100, 150, 200, 250} {
+		r := newRand(t)
+		of := func(n, weights int) *Digest {
+			d := New(MaxCompression)
+			for i := range n {
+				d.Add(float64(1+i*values/n), float64(1+r.IntN(weights)))
+			}
+			return d
+		}
+		d := of(values, 50)
+		for range 9 {
+			d.Merge(of(values, 50))
+		}
+		d.Merge(of(40, 1))
+		d.Freeze()
+		require.Equal(t, d.Count(), weightOf(d), "%d values", values)
+		require.InDelta(t, 0.99*float64(values), d.Quantile(0.99), 2+0.02*float64(values), "%d values", values)
+	}
+}
+
+// What comes by the wire at a sample rate is clusters, of which many have the same mean: what comes between two means is not theirs.
+func TestClustersOfOneMeanTakeNoOtherValues(t *testing.T) {
+	var values []float64
+	o := New(DefaultCompression)
+	add := func(d *Digest, v float64) {
+		d.Add(v, 10)
+		for range 10 {
+			values = append(values, v)
+		}
+	}
+	for _, v := range []struct {
+		n     int
+		value float64
+	}{{30, -1}, {100, 0}, {15, 10}} {
+		for range v.n {
+			add(o, v.value)
+		}
+	}
+	d := decoded(t, o.AppendBinary(nil))
+	r := newRand(t)
+	for i := range 2000 {
+		add(d, 10*r.Float64())
+		if i%37 == 0 {
+			d.Freeze()
+		}
+		if i%400 != 39 {
+			continue
+		}
+		sorted, before := slices.Clone(values), math.Inf(-1)
+		slices.Sort(sorted)
+		for _, q := range []float64{0.01, 0.1, 0.2, 0.5, 0.7, 0.75, 0.9, 0.95, 0.99} {
+			v := d.Quantile(q)
+			require.GreaterOrEqual(t, v, before, "q %v after %d", q, i)
+			require.LessOrEqual(t, rankError(sorted, v, q), 0.1, "q %v after %d", q, i)
+			before = v
+		}
+		require.InDelta(t, d.Count(), weightOf(d), 1e-6)
+	}
+}
+
+func TestNoWeightIsNoSample(t *testing.T) {
+	d := New(DefaultCompression)
+	d.Add(1, 1)
+	d.Add(2, 1)
+	d.Reset()
+	d.Add(7, 0)
+	require.Zero(t, d.Count())
+	d.Add(5, 1)
+	d.Add(6, 0)
+	require.Equal(t, []float64{1, 5, 5}, []float64{d.Count(), d.Min(), d.Max()})
+}

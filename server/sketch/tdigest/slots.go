@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxSlots bounds the slots of a digest whose values are settled. One of the default compression stays below it.
+	// maxSlots bounds the slots, and the centroids, of a digest whose values are settled. One of the default compression mostly stays below it.
 	maxSlots = 512
 	slotMask = maxSlots - 1
 	fromMask = 2*maxSlots - 1
@@ -36,14 +36,18 @@ type slot struct {
 	centroid   int16
 }
 
-// open lays the slots out, unless there are too many. held is the weight of cs, total that with the waiting values, each of
+// open lays the slots out, unless there are too many centroids, or means that are equal or too near to each other to have a slot each, as digests from
+// the wire may have: what one of those took would pass the others. held is the weight of cs, total that with the waiting values, each of
 // which weighs weight. In the last settling before a gathering a cluster has room for an eighth of its mass besides.
 func (s *slots) open(cs []centroid, shape shape, held, total, weight float64, last bool) bool {
 	mid, tail, perWeight := shape.mid*total, shape.near*total/held, 1/weight
 	below, before, next := 0.0, centroid{}, uint64(0)
 	n := 1 // the first is the gap below the least mean
+	if len(cs) > maxSlots {
+		return false // halve has room for half as many more
+	}
 	for i, c := range cs {
-		if n >= maxSlots-2 {
+		if n >= maxSlots-2 || i > 0 && c.mean <= before.mean {
 			return false
 		}
 		from := sortKey(c.mean)
@@ -52,11 +56,12 @@ func (s *slots) open(cs []centroid, shape shape, held, total, weight float64, la
 				s.from[n&fromMask], s.of[n&slotMask] = next, slot{}
 				n++
 			}
-			if from >= next {
-				s.from[n&fromMask], s.of[n&slotMask] = from, slot{room: maxRaw, centroid: int16(i)}
-				n++
-				next = from + 1
+			if from < next {
+				return false
 			}
+			s.from[n&fromMask], s.of[n&slotMask] = from, slot{room: maxRaw, centroid: int16(i)}
+			n++
+			next = from + 1
 			below += c.mass
 			before = c
 			continue
@@ -67,23 +72,24 @@ func (s *slots) open(cs []centroid, shape shape, held, total, weight float64, la
 			// Here the value reckoned from a rank passes from the one's to the other's, see at.
 			from = sortKey(min(before.mean+(c.mean-before.mean)*(before.mass/(before.mass+c.mass)), c.mean))
 		}
-		if from >= next {
-			limit, outside := mid, below
-			if above := held - below + c.mass; above < outside {
-				outside = above
-			}
-			if outside*tail < limit {
-				limit = outside * tail
-			}
-			if last {
-				limit = max(limit, -c.mass) - c.mass/8
-			}
-			room := int(min((limit+c.mass)*perWeight, maxRaw))
-			room &^= room >> 63 // not below 0; half of them are, so a branch would often go wrong
-			s.from[n&fromMask], s.of[n&slotMask] = from, slot{room: int16(room), centroid: int16(i)}
-			n++
-			next = from + 1
+		if from < next {
+			return false
 		}
+		limit, outside := mid, below
+		if above := held - below + c.mass; above < outside {
+			outside = above
+		}
+		if outside*tail < limit {
+			limit = outside * tail
+		}
+		if last {
+			limit = max(limit, -c.mass) - c.mass/8
+		}
+		room := int(min((limit+c.mass)*perWeight, maxRaw))
+		room &^= room >> 63 // not below 0; half of them are, so a branch would often go wrong
+		s.from[n&fromMask], s.of[n&slotMask] = from, slot{room: int16(room), centroid: int16(i)}
+		n++
+		next = from + 1
 		below -= c.mass
 		before = c
 	}
