@@ -37,7 +37,7 @@ func (s *Stage) closeEnded(now time.Time) {
 // lendSets makes the sets that buckets are closed with. Once an interval their memory is made anew: kept, it would be as much for all of the time as a
 // lane takes.
 func (s *Stage) lendSets() (giveBack func()) {
-	s.set, s.part = partial.New(s.s.Config.limits()), partial.New(s.s.Config.limits())
+	s.set, s.part = partial.New(s.s.Config.heldLimits()), partial.New(s.s.Config.limits())
 	return func() { s.set, s.part = nil, nil }
 }
 
@@ -122,13 +122,8 @@ func (s *Stage) rollUp(into []store.Bucket) []store.Change {
 	s.wire = s.set.AppendTo(s.wire[:0])
 	ends := []int{len(s.wire)}
 	for _, b := range into {
-		known := s.rollups[b]
-		if known == nil {
-			known = s.knownIn(b)
-			s.rollups[b] = known
-		}
 		s.part.Reset()
-		s.part.Use(known)
+		s.part.Use(s.rolledUpInto(b))
 		_ = s.part.Merge(s.wire[:ends[0]]) // there is no error in what was just written
 		s.wire = s.part.AppendTo(s.wire)
 		ends = append(ends, len(s.wire))

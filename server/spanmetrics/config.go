@@ -190,6 +190,16 @@ func (c *Config) limits() partial.Limits {
 	}
 }
 
+// heldLimits returns how much a bucket holds at most: one of the shortest interval, besides what the limits allow, those keys that come of what has a
+// place in a longer one.
+func (c *Config) heldLimits() partial.Limits {
+	l, n := c.limits(), len(c.Intervals)
+	times := func(g partial.Groups) partial.Groups {
+		return partial.Groups{Operations: n * g.Operations, Kinds: n * g.Kinds, Dependencies: n * g.Dependencies}
+	}
+	return partial.Limits{Services: n * l.Services, PerService: times(l.PerService), Overall: times(l.Overall)}
+}
+
 func (c *Config) dimensions() derive.Dimensions {
 	return derive.Dimensions{Resource: c.ResourceTags, Kind: c.KindTag, Rate: c.SampleRateTag, Targets: c.TargetTags}
 }

@@ -170,7 +170,7 @@ func keep(s store.Store) func() (store.Store, error) {
 	return func() (store.Store, error) { return kept{s}, nil }
 }
 
-func memory(c *Config) *store.Memory { return store.NewMemory(c.limits()) }
+func memory(c *Config) *store.Memory { return store.NewMemory(c.heldLimits()) }
 
 func (r *rig) added() map[store.Bucket]sums {
 	r.mu.Lock()

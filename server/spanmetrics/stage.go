@@ -115,10 +115,10 @@ func (s *Stage) NewRecorder() *Recorder {
 
 func (s *Stage) openStore() (store.Store, error) {
 	if s.s.Config.StorePath == "" {
-		return store.NewMemory(s.s.Config.limits()), nil
+		return store.NewMemory(s.s.Config.heldLimits()), nil
 	}
 	disk, err := pebblestore.Open(pebblestore.Settings{
-		Path: s.s.Config.StorePath, Limits: s.s.Config.limits(), Reserve: reserve, Log: s.s.Log,
+		Path: s.s.Config.StorePath, Limits: s.s.Config.heldLimits(), Reserve: reserve, Log: s.s.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Stage) openStore() (store.Store, error) {
 	s.s.Telemetry.Func(&descUnreadable, func() float64 { return float64(disk.Corrupt()) })
 	s.s.Telemetry.Func(&descLost, func() float64 { return float64(disk.Lost()) }, reasonDamagedLog)
 	s.s.Telemetry.Func(&descStoreBytes, func() float64 { return float64(disk.Bytes()) })
-	return store.NewFallback(disk, s.s.Config.limits()), nil
+	return store.NewFallback(disk, s.s.Config.heldLimits()), nil
 }
 
 // Run works until ctx is done and commits what is left. The stage's Keeper has been started, and goes on until what was handed on is delivered.

@@ -339,7 +339,7 @@ func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testConfig(time.Minute, 2*time.Minute)
 		disk := &fullDisk{Memory: memory(&c)}
-		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.heldLimits()), nil }, nil)
 		r.requests(1)
 		time.Sleep(10 * time.Second)
 		disk.fail(pebblestore.ErrFull)
@@ -384,7 +384,7 @@ func TestCommittedSpansAreThoseThatTheDiskHas(t *testing.T) {
 						disk.fail(nil)
 					}
 				}
-				open := func() (store.Store, error) { return kept{store.NewFallback(disk, c.limits())}, nil }
+				open := func() (store.Store, error) { return kept{store.NewFallback(disk, c.heldLimits())}, nil }
 				sent, committed := 0, 0
 				emitted := map[store.Bucket]float64{} // by the life that knew most of a bucket
 				for life := range 20 {
@@ -393,7 +393,7 @@ func TestCommittedSpansAreThoseThatTheDiskHas(t *testing.T) {
 						if crashes && !last {
 							return open()
 						}
-						return store.NewFallback(disk, c.limits()), nil
+						return store.NewFallback(disk, c.heldLimits()), nil
 					}, nil)
 					sentNow, commits := 0, 0
 					spans := func() int { return int(r.registry.Value("span_metrics.spans", "family:request")) }
@@ -447,7 +447,7 @@ func TestCommitsThatAreMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testConfig(time.Hour)
 		disk := &fullDisk{Memory: memory(&c)}
-		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.heldLimits()), nil }, nil)
 		time.Sleep(10 * time.Second)
 		assert.Zero(t, r.registry.Value("span_metrics.commits"))
 		r.requests(1)
@@ -471,7 +471,7 @@ func TestDiskThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testConfig(time.Hour)
 		disk := &fullDisk{Memory: memory(&c)}
-		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.limits()), nil }, nil)
+		r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.heldLimits()), nil }, nil)
 		fails := func(err error) {
 			disk.fail(err)
 			r.requests(1)

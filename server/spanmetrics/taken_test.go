@@ -166,7 +166,7 @@ func TestDiskIsFullWhenABucketIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := testConfig(time.Minute)
 		disk := &fullDisk{Memory: memory(&c)}
-		open := func() (store.Store, error) { return store.NewFallback(kept{disk}, c.limits()), nil }
+		open := func() (store.Store, error) { return store.NewFallback(kept{disk}, c.heldLimits()), nil }
 		r := start(t, c, open, sinks("a", "b"))
 		r.takeNothing("b")
 		r.requests(1)

@@ -2,15 +2,20 @@ package partial
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 )
 
 // Known is the keys that have a place in one bucket of time. The sets that are filled for the bucket share it (see [Set.Use]), so that what one of
-// them has a group for is known to all, and stays known while they are emptied again and again. It is as large as the limits allow at most. Any
-// goroutine may use it.
+// them has a group for is known to all, and stays known while they are emptied again and again. Any goroutine may use it.
+//
+// What is counted in a bucket goes on into longer ones, where nobody can tell apart any more what had no group. So a key that has a place in one of
+// those has one here too, past the limits, and one that gets a place here gets one there, if there is room. It is as large, at most, as the limits
+// allow, and as much again for each longer bucket.
 type Known struct {
 	mu       sync.Mutex
 	limits   Limits
+	longer   []*Known      // each is locked while this one is, and locks none
 	counts   [families]int // groups, over all services
 	services map[string]*knownService
 	groups   map[string]struct{} // keys as in a set, with the numbers of services here
@@ -22,9 +27,9 @@ type knownService struct {
 	held   [families]int
 }
 
-// NewKnown returns one of a bucket that holds nothing.
-func NewKnown(l Limits) *Known {
-	return &Known{limits: l, services: map[string]*knownService{}, groups: map[string]struct{}{}}
+// NewKnown returns one of a bucket that holds nothing, and of which what is counted goes on into longer ones.
+func NewKnown(l Limits, longer ...*Known) *Known {
+	return &Known{limits: l, longer: longer, services: map[string]*knownService{}, groups: map[string]struct{}{}}
 }
 
 // Learn has everything known that a set, of the same bucket, holds.
@@ -38,22 +43,39 @@ func (k *Known) Learn(s *Set) {
 		if service == nil {
 			service = k.addService(s.service)
 		}
-		learn := func(g *group) {
+		m.each(func(g *group) {
 			k.key = appendGroup(k.key[:0], service.number, g)
 			if _, known := k.groups[string(k.key)]; !known {
 				k.addGroup(service, g.family, k.key)
 			}
-		}
-		for j := range m.Operations {
-			learn(&group{family: Operations, failed: m.Operations[j].Failed, name: m.Operations[j].Name})
-		}
-		for j := range m.Kinds {
-			learn(&group{family: Kinds, name: m.Kinds[j].Kind})
-		}
-		for j := range m.Dependencies {
-			d := &m.Dependencies[j]
-			learn(&group{family: Dependencies, failed: d.Failed, kind: d.TargetKind, target: d.Target, name: d.Name})
-		}
+		})
+	}
+}
+
+// Admit gives what a set holds, of a shorter bucket that goes on into this one, places as far as there is room.
+func (k *Known) Admit(s *Set) {
+	for i := range s.services {
+		m := &s.services[i]
+		s.service = appendService(s.service[:0], m.Name, m.Tags)
+		k.service(s.service)
+		m.each(func(g *group) {
+			s.key = appendGroup(s.key[:0], 0, g)
+			k.admit(s.service, s.key, g.family, len(g.name))
+		})
+	}
+}
+
+// each calls f for each group of the service. What it is called with is lent for the call.
+func (m *Service) each(f func(*group)) {
+	for i := range m.Operations {
+		f(&group{family: Operations, failed: m.Operations[i].Failed, name: m.Operations[i].Name})
+	}
+	for i := range m.Kinds {
+		f(&group{family: Kinds, name: m.Kinds[i].Kind})
+	}
+	for i := range m.Dependencies {
+		d := &m.Dependencies[i]
+		f(&group{family: Dependencies, failed: d.Failed, kind: d.TargetKind, target: d.Target, name: d.Name})
 	}
 }
 
@@ -76,11 +98,20 @@ func (k *Known) service(key []byte) bool {
 	if k.services[string(key)] != nil {
 		return true
 	}
-	if len(k.services) >= k.limits.Services {
+	if len(k.services) >= k.limits.Services && !slices.ContainsFunc(k.longer, func(l *Known) bool { return l.hasService(key) }) {
 		return false
 	}
 	k.addService(key)
+	for _, l := range k.longer {
+		l.service(key)
+	}
 	return true
+}
+
+func (k *Known) hasService(key []byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.services[string(key)] != nil
 }
 
 // group says whether a group of a service that has a place has one too, which it gets if there is room, and whether it is that of its key
@@ -89,24 +120,72 @@ func (k *Known) group(service, key []byte, f Family, name int) (has, nameless bo
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	home := k.services[string(service)]
-	k.key = append(k.key[:0], key...)
-	binary.LittleEndian.PutUint32(k.key[1:], uint32(home.number))
-	key = k.key
+	key = k.own(home, key)
 	if _, known := k.groups[string(key)]; known {
 		return true, false
 	}
+	if k.inLonger(service, key) {
+		k.enter(home, service, f, key, name)
+		return true, false
+	}
+	without := key[:len(key)-name]
 	held, limit := home.held[f], k.limits.PerService.of(f)
 	if f == Dependencies && name > 0 && held >= limit/2 {
-		key, nameless = key[:len(key)-name], true
-		if _, known := k.groups[string(key)]; known {
+		nameless = true
+		if _, known := k.groups[string(without)]; known {
 			return true, true
 		}
 	}
 	if held >= limit || k.counts[f] >= k.limits.Overall.of(f) {
+		if f == Dependencies && name > 0 && k.inLonger(service, without) {
+			k.enter(home, service, f, without, 0)
+			return true, true
+		}
 		return false, false
 	}
-	k.addGroup(home, f, key)
+	if nameless {
+		key, name = without, 0
+	}
+	k.enter(home, service, f, key, name)
 	return true, nameless
+}
+
+// own returns a key as it is here.
+func (k *Known) own(home *knownService, key []byte) []byte {
+	k.key = append(k.key[:0], key...)
+	binary.LittleEndian.PutUint32(k.key[1:], uint32(home.number))
+	return k.key
+}
+
+// enter gives a group a place here, and where it goes on to as far as there is room.
+func (k *Known) enter(home *knownService, service []byte, f Family, key []byte, name int) {
+	k.addGroup(home, f, key)
+	for _, l := range k.longer {
+		l.admit(service, key, f, name)
+	}
+}
+
+// admit gives a group a place if there is room.
+func (k *Known) admit(service, key []byte, f Family, name int) {
+	if k.hasService(service) {
+		k.group(service, key, f, name)
+	}
+}
+
+// inLonger says whether a group has a place where it goes on to.
+func (k *Known) inLonger(service, key []byte) bool {
+	return slices.ContainsFunc(k.longer, func(l *Known) bool { return l.hasGroup(service, key) })
+}
+
+func (k *Known) hasGroup(service, key []byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	home := k.services[string(service)]
+	if home == nil {
+		return false
+	}
+	_, has := k.groups[string(k.own(home, key))]
+	return has
 }
 
 // Use has the set, which is empty, filled for the bucket of k from now on: not what it holds counts towards the limits but what is known there. It
