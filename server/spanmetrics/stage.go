@@ -163,7 +163,7 @@ func (s *Stage) wait(now time.Time) time.Duration {
 }
 
 // maxBack is by how much the clock may go back without buckets being used again that are closed.
-const maxBack = time.Hour
+const maxBack = store.MaxBack
 
 // begin goes on where a stage before this one was.
 func (s *Stage) begin(now time.Time) {
@@ -200,7 +200,7 @@ func (s *Stage) resume(now time.Time) {
 
 // begun goes on after a bucket that is closed, unless the clock was far ahead when it was.
 func (s *Stage) begun(b store.Bucket, now time.Time) {
-	if b.Fine && b.End() > s.open.Start && b.End() <= now.Add(maxBack).Unix() {
+	if b.End() > s.open.Start && b.End() <= now.Add(maxBack).Unix() {
 		s.open = store.At(s.interval(), b.End(), true)
 	}
 }

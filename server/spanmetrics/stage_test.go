@@ -238,6 +238,26 @@ func TestClockIsSetBackOverARestart(t *testing.T) {
 	})
 }
 
+// The same after a quiet time, in which a longer interval ended: that is not begun again either.
+func TestClockIsSetBackOverARestartIntoALongerInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := testConfig(time.Minute, 10*time.Minute)
+		s := memory(&c)
+		var clock clock
+		now := func(s *Settings) { s.Now = clock.now }
+		r := start(t, c, keep(s), now)
+		r.requests(1)
+		time.Sleep(10*time.Minute + 5*time.Second)
+		r.stop()
+		assert.Equal(t, []string{"1m from 0s: 1", "10m from 0s: 1"}, r.emitted())
+		clock.off.Store(int64(-2 * time.Minute))
+		r = start(t, c, keep(s), now)
+		r.requests(2)
+		time.Sleep(13 * time.Minute)
+		assert.Equal(t, []string{"1m from 600s: 2", "10m from 600s: 2"}, r.emitted())
+	})
+}
+
 // A clock that is set back by hours shows a bucket that is closed and not yet delivered: what comes goes into another, for it would be deleted with
 // that one.
 func TestClockIsSetBackToABucketOnItsWay(t *testing.T) {

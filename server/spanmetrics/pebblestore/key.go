@@ -15,7 +15,7 @@ const (
 
 	// Whole keys.
 	sequenceKey = 's' // the number of the last commit
-	lastKey     = 'l' // the mark of the fine bucket that was closed last, which may be deleted
+	lastKey     = 'l' // the mark, as if it were fine, of the closed bucket that ended last, which may be deleted
 
 	bucketLen = 1 + 1 + 4 + 8
 	dataLen   = bucketLen + 2

@@ -229,6 +229,12 @@ func (s *Store) Commit(changes []store.Change) error {
 			return errors.Join(err, batch.Close())
 		}
 	}
+	if last := store.LastClosed(s.last, changes); last != s.last {
+		last.Fine = true // a version before goes by those only
+		if err := batch.Set([]byte{lastKey}, bucketKey(markKey, last), nil); err != nil {
+			return errors.Join(err, batch.Close())
+		}
+	}
 	s.sequence++
 	sequence := s.sequence
 	err := batch.Set([]byte{sequenceKey}, binary.BigEndian.AppendUint64(nil, sequence), nil)
@@ -277,11 +283,6 @@ func (s *Store) add(batch *pebble.Batch, changes []store.Change, i int) error {
 	case store.Merge:
 		return batch.Merge(partitionKey(c.Bucket, c.Partition), c.Partial, nil)
 	case store.Close:
-		if c.Bucket.Fine {
-			if err := batch.Set([]byte{lastKey}, bucketKey(markKey, c.Bucket), nil); err != nil {
-				return err
-			}
-		}
 		return batch.Set(bucketKey(markKey, c.Bucket), nil, nil)
 	case store.Take:
 		return batch.Set(sinkKey(c.Bucket, c.Sink), nil, nil)
@@ -307,7 +308,7 @@ func (s *Store) Buckets() ([]store.State, error) {
 	return s.index.states(), nil
 }
 
-// Last returns the fine bucket that was closed last, be it deleted or not; that of length 0 when there was none.
+// Last returns the closed bucket that ended last, be it deleted or not; that of length 0 when there was none.
 func (s *Store) Last() store.Bucket { return s.last }
 
 // Read merges what a bucket holds into a set.

@@ -116,6 +116,26 @@ func TestStore(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// The end of a longer bucket that is deleted outlives a restart, in a form that a version knows which goes by fine ones only.
+func TestLastOfALongerBucket(t *testing.T) {
+	fs := vfs.NewMem()
+	s := open(t, "/store", fs)
+	require.NoError(t, s.Commit([]store.Change{{Op: store.Close, Bucket: first}, {Op: store.Close, Bucket: long}}))
+	require.NoError(t, s.Commit([]store.Change{{Op: store.Delete, Bucket: first}, {Op: store.Delete, Bucket: long}, {Op: store.Close, Bucket: second}}))
+	assert.Equal(t, long, s.Last())
+	for range 2 {
+		require.NoError(t, s.Close())
+		s = open(t, "/store", fs)
+		assert.Equal(t, store.Bucket{Interval: 600, Start: 0, Fine: true}, s.Last())
+	}
+	third := store.Bucket{Interval: 60, Start: 600, Fine: true}
+	require.NoError(t, s.Commit([]store.Change{{Op: store.Close, Bucket: third}}))
+	require.NoError(t, s.Close())
+	s = open(t, "/store", fs)
+	assert.Equal(t, third, s.Last())
+	require.NoError(t, s.Close())
+}
+
 // Which sinks have taken a bucket outlives a restart, and goes with the bucket.
 func TestWhoHasTakenABucket(t *testing.T) {
 	fs := vfs.NewMem()

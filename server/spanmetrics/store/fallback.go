@@ -42,7 +42,7 @@ func (l *layer) Commit(changes []Change) error {
 	return nil
 }
 
-// changes returns what it takes to bring the disk up to date. The fine bucket that was closed last is so there too, be it deleted or not.
+// changes returns what it takes to bring the disk up to date. The closed bucket that ended last is so there too, be it deleted or not.
 func (l *layer) changes() []Change {
 	var changes []Change
 	for b := range l.deleted {
@@ -164,15 +164,16 @@ func (f *Fallback) deleted(b Bucket) bool {
 	return f.waiting.deleted[b] || f.unsure != nil && f.unsure.deleted[b]
 }
 
-// Last returns the fine bucket that was closed last, as far as the disk knows or memory does.
+// Last returns the closed bucket that ended last, as far as the disk knows or memory does.
 func (f *Fallback) Last() Bucket {
 	f.settle()
-	for _, l := range slices.Backward(f.layers()) {
-		if last := l.Last(); last.Interval > 0 {
-			return last
+	last := f.disk.Last()
+	for _, l := range f.layers() {
+		if closed := l.Last(); closed.Interval > 0 {
+			last = laterOf(last, closed)
 		}
 	}
-	return f.disk.Last()
+	return last
 }
 
 // Read merges what a bucket holds on disk and in memory into a set. When the disk cannot be read it is what is in memory, with the error.

@@ -57,7 +57,7 @@ func (m *Memory) Buckets() ([]State, error) {
 	return Sorted(m.buckets, func(b Bucket, h *held) State { return State{b, h.closed, h.taken} }), nil
 }
 
-// Last returns the fine bucket that was closed last.
+// Last returns the closed bucket that ended last.
 func (m *Memory) Last() Bucket { return m.last }
 
 // Read merges what a bucket holds into a set.

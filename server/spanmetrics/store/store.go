@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/veneurd/veneur/server/spanmetrics/partial"
 )
@@ -35,7 +36,7 @@ type Store interface {
 	Commit(changes []Change) error
 	// Buckets lists the buckets there are, in the order of Bucket.Compare.
 	Buckets() ([]State, error)
-	// Last returns the fine bucket that was closed last, be it deleted or not; one of no length when there was none.
+	// Last returns the closed bucket that ended last, be it deleted or not; one of no length when there was none. Whether it is fine is not known.
 	Last() Bucket
 	// Read merges what a bucket holds into a set.
 	Read(b Bucket, into *partial.Set) error
@@ -60,12 +61,25 @@ func (u *Unsure) Error() string {
 // Unwrap returns what failed.
 func (u *Unsure) Unwrap() error { return u.Err }
 
+// MaxBack is by how much the clock may go back without buckets being used again that are closed.
+const MaxBack = time.Hour
+
 // LastClosed returns what Last is after changes.
 func LastClosed(last Bucket, changes []Change) Bucket {
 	for i := range changes {
-		if c := &changes[i]; c.Op == Close && c.Bucket.Fine {
-			last = c.Bucket
+		if c := &changes[i]; c.Op == Close {
+			last = laterOf(last, c.Bucket)
 		}
 	}
 	return last
+}
+
+// laterOf returns what Last is after one more bucket is closed. One that ends before the last takes its place all the same where only a clock that was
+// set back explains that: the bucket before was of a time that is not to come for long.
+func laterOf(last, closed Bucket) Bucket {
+	ahead := last.End() - closed.End()
+	if last.Interval > 0 && ahead > 0 && last.Start < closed.End() && ahead <= int64(MaxBack/time.Second) {
+		return last
+	}
+	return closed
 }

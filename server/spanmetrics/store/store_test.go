@@ -139,6 +139,48 @@ func TestLastOfAFullDisk(t *testing.T) {
 	}
 }
 
+// The last bucket is that which ended last, whatever it is made of and in whatever order buckets are closed, unless the clock was set back.
+func TestLastClosed(t *testing.T) {
+	fine, next, long, odd := Bucket{60, 0, true}, Bucket{60, 120, true}, Bucket{600, 0, false}, Bucket{180, 0, false}
+	for name, tt := range map[string]struct {
+		closed []Bucket
+		want   Bucket
+	}{
+		"one":                              {[]Bucket{fine}, fine},
+		"a longer one":                     {[]Bucket{fine, long}, long},
+		"two lengths that do not fit":      {[]Bucket{{120, 120, false}, odd}, Bucket{120, 120, false}},
+		"a clock that was ahead":           {[]Bucket{{60, 7200, true}, next}, next},
+		"a clock that was back, of a day":  {[]Bucket{{86400, 0, false}, {60, 79200, true}}, Bucket{60, 79200, true}},
+		"the end of a day, and before it":  {[]Bucket{{86400, 0, false}, {60, 86280, true}}, Bucket{86400, 0, false}},
+		"the day that begins with the end": {[]Bucket{{86400, 0, false}, {60, 86400, true}}, Bucket{60, 86400, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := NewMemory(limits)
+			onDisk := NewFallback(disk, limits)
+			full := NewFallback(&failing{Memory: NewMemory(limits), full: true}, limits)
+			half := &failing{Memory: NewMemory(limits)}
+			halfFull := NewFallback(half, limits)
+			for _, b := range tt.closed {
+				changes := []Change{{Op: Close, Bucket: b}, {Op: Delete, Bucket: b}}
+				require.NoError(t, onDisk.Commit(changes))
+				require.ErrorIs(t, full.Commit(changes), errFull)
+				if half.full {
+					require.ErrorIs(t, halfFull.Commit(changes), errFull)
+				} else {
+					require.NoError(t, halfFull.Commit(changes))
+				}
+				half.full = true
+			}
+			assert.Equal(t, tt.want, disk.Last())
+			assert.Equal(t, tt.want, full.Last())
+			assert.Equal(t, tt.want, halfFull.Last(), "of disk and memory")
+			half.full = false
+			require.NoError(t, halfFull.Commit(nil))
+			assert.Equal(t, tt.want, half.Last(), "the disk has room again")
+		})
+	}
+}
+
 // What a full disk does not take is there all the same, and on the disk as soon as that has room.
 func TestFallback(t *testing.T) {
 	disk := &failing{Memory: NewMemory(limits)}
