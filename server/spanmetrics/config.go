@@ -25,7 +25,8 @@ type Config struct {
 	// metric's name.
 	IntervalIn string `yaml:"interval_in"`
 
-	// ResourceTags are keys of tags that, beside its name, make a service what it is. Every metric has them.
+	// ResourceTags are keys of tags that, beside its name, make a service what it is. Every metric has them. No key of a tag that is named here or
+	// below has a colon, a comma, a | or a control character.
 	ResourceTags []string `yaml:"resource_tags"`
 	// KindTag is the key of the tag that says what kind of request a span is. Empty means that requests have no kind.
 	KindTag string `yaml:"kind_tag"`
@@ -116,11 +117,18 @@ func (c *Config) Validate() error {
 			switch {
 			case tag == "":
 				faults.Add(config.Index(key, i), "is empty")
+			case strings.ContainsFunc(tag, notInKey):
+				faults.Add(config.Index(key, i), notAKey, tag)
 			case slices.Contains(list[:i], tag):
 				faults.Add(config.Index(key, i), "%q stands there already", tag)
 			case key == "resource_tags" && slices.Contains(ownTags, tag):
 				faults.Add(config.Index(key, i), "%q is a tag that span metrics have anyway", tag)
 			}
+		}
+	}
+	for key, tag := range map[string]string{"kind_tag": c.KindTag, "sample_rate_tag": c.SampleRateTag} {
+		if strings.ContainsFunc(tag, notInKey) {
+			faults.Add(key, notAKey, tag)
 		}
 	}
 	for _, limit := range []struct {
@@ -155,6 +163,14 @@ func (c *Config) Validate() error {
 func notInName(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune(":|@#,", r)
 }
+
+// notInKey says whether a character ends the key of a tag, or the tag, where tags are written, or is none to be written: with a resource tag
+// "service:x" a series would have the tag service twice.
+func notInKey(r rune) bool {
+	return unicode.IsControl(r) || r == unicode.ReplacementChar || strings.ContainsRune(":,|", r)
+}
+
+const notAKey = "%q is no key of a tag: it may have no colon, comma, | or control character"
 
 // ownTags are keys of tags that are set by this package.
 var ownTags = []string{"service", "operation", "kind", "error", "target", "target_kind", "interval", "family"}

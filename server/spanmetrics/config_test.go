@@ -30,6 +30,12 @@ func TestValidate(t *testing.T) {
 		{"empty tag", func(c *Config) { c.TargetTags[1] = "" }, "target_tags[1]: is empty"},
 		{"tag twice", func(c *Config) { c.ResourceTags = []string{"a", "a"} }, `resource_tags[1]: "a" stands there already`},
 		{"tag of ours", func(c *Config) { c.ResourceTags = []string{"service"} }, `resource_tags[0]: "service" is a tag that span metrics have anyway`},
+		{"tag of ours with a value", func(c *Config) { c.ResourceTags = []string{"service:x"} }, `resource_tags[0]: "service:x" is no key of a tag: it may have no colon, comma,`},
+		{"resource tag that is two", func(c *Config) { c.ResourceTags = []string{"env", "a,b"} }, `resource_tags[1]: "a,b" is no key`},
+		{"target tag with a mark", func(c *Config) { c.TargetTags[1] = "a|b" }, `target_tags[1]: "a|b" is no key`},
+		{"target tag that is no text", func(c *Config) { c.TargetTags[1] = "a\xff" }, `target_tags[1]: "a\xff" is no key`},
+		{"tag of the kind with a value", func(c *Config) { c.KindTag = "kind:x" }, `kind_tag: "kind:x" is no key`},
+		{"tag of the sample rate in two lines", func(c *Config) { c.SampleRateTag = "a\nb" }, `sample_rate_tag: "a\nb" is no key`},
 		{"limit", func(c *Config) { c.Limits.Kinds = 0 }, "limits.kinds: 0 is not between 1 and 1000000"},
 		{"commit", func(c *Config) { c.CommitInterval = 2 * time.Minute }, "commit_interval: 2m0s is not between 10ms and the shortest interval"},
 	} {
