@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -26,6 +28,26 @@ func advise(path string, err error, ofContents bool) error {
 	}
 	return err
 }
+
+// oneLine is an error in one line, of which pebble makes several: one a file, some of them twice, as they are found again when it is closed, and
+// below those of damage one that only carries what its program is to read.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.error.Error()) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != carrier && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }
+
+// carrier is the text of pebble's error that holds the details of damage.
+const carrier = "<corruption detail carrier>"
 
 func isFull(err error) bool {
 	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

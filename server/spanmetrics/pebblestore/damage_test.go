@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -134,6 +136,13 @@ func useDamaged(t *testing.T, path string) string {
 		assert.Empty(t, told.AllEntries(), "the error says it")
 		assert.ErrorContains(t, err, "span_metrics.store_path: ")
 		assert.ErrorContains(t, err, path)
+		assert.NotContains(t, err.Error(), "\n", "it is logged as one line")
+		assert.NotContains(t, err.Error(), carrier)
+		_, what, _ := strings.Cut(err.Error(), ": open "+path+": ")
+		what, _, _ = strings.Cut(what, ": if it stays so")
+		said := strings.Split(what, "; ")
+		slices.Sort(said)
+		assert.Len(t, slices.Compact(slices.Clone(said)), len(said), "nothing is said twice: %q", said)
 		assert.Regexp(t, "delete|name another directory|name an empty directory", err.Error())
 		return "refused"
 	}

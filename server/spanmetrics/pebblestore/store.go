@@ -90,7 +90,8 @@ func Open(s Settings) (*Store, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, errors.Join(advise(s.Path, fmt.Errorf("span_metrics.store_path: open %s: %w", s.Path, err), true), opened.Close())
+		err = oneLine{errors.Join(err, opened.Close())}
+		return nil, advise(s.Path, fmt.Errorf("span_metrics.store_path: open %s: %w", s.Path, err), true)
 	}
 	if found := opened.failure.found.Load(); found != nil {
 		opened.damaged(*found)
