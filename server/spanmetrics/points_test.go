@@ -57,6 +57,38 @@ func TestExcessIsNotTurnedOver(t *testing.T) {
 	}), "%s in %q", most, shown(iv))
 }
 
+// A sum that went as far as it can says less than came, and is counted.
+func TestSaturated(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rate  string
+		kinds int
+		want  float64
+	}{
+		{"what has room", "1e-5", 1, 0},
+		{"an operation and its kind", "1e-9", 1, 2},
+		{"and what has no kind of its own", "1e-9", 2, 3},
+		{"only its duration", "2e-7", 1, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			config, registry := testConfig(), telemetry.New()
+			config.Limits.KindsPerService = 1
+			s := New(Settings{Config: config, Telemetry: registry})
+			r := s.NewRecorder()
+			for kind := range tt.kinds {
+				for range 6 {
+					span := requestSpan("web", "GET /", time.Hour)
+					span.Tags = []ssf.Tag{{Key: config.KindTag, Value: fmt.Sprint(kind)}, {Key: config.SampleRateTag, Value: tt.rate}}
+					r.Add(span, 1_700_000_000)
+				}
+			}
+			set, _ := r.take(s.known)
+			s.stats.bucket(&Closed{Bucket: store.Bucket{Interval: 60}, Set: set})
+			assert.InDelta(t, tt.want, registry.Value("span_metrics.saturated", "interval:1m"), 0)
+		})
+	}
+}
+
 func shown(iv *aggregate.Interval) []string {
 	var got []string
 	for s := range iv.Counters.All() {

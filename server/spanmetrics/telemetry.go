@@ -1,8 +1,12 @@
 package spanmetrics
 
 import (
+	"math"
+	"slices"
+
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/server/derive"
+	"github.com/veneurd/veneur/server/sketch/loghist"
 	"github.com/veneurd/veneur/server/spanmetrics/partial"
 )
 
@@ -67,6 +71,10 @@ var (
 		Name: "span_metrics.late_buckets", Kind: telemetry.Counter, Unit: "buckets", Tags: []string{"interval"},
 		Help: "Buckets among them that had ended before the daemon started.",
 	}
+	descSaturated = telemetry.Desc{
+		Name: "span_metrics.saturated", Kind: telemetry.Counter, Unit: "groups", Tags: []string{"interval"},
+		Help: "Groups of a bucket that was handed on - operations, kinds of requests, dependencies, and what is called _other in place of those - of which a sum reached the most that it can hold, and says less than came: 18.4 billion seconds, or 18.4 trillion spans.",
+	}
 	descUndelivered = telemetry.Desc{
 		Name: "span_metrics.undelivered_buckets", Kind: telemetry.Gauge, Unit: "buckets",
 		Help: "Buckets that were handed on and that at least one sink is not yet done with.",
@@ -85,7 +93,7 @@ var (
 func Descs() []telemetry.Desc {
 	return []telemetry.Desc{
 		descSpans, descWaiting, descReversed, descClamped, descCut, descWeightless, descCommits, descCommitErrors, descReadErrors, descUnreadable, descLost, descStoreBytes, descInMemory, descBuckets, descLate,
-		descUndelivered, descOverflowKeys, descOverflowServices,
+		descSaturated, descUndelivered, descOverflowKeys, descOverflowServices,
 	}
 }
 
@@ -136,6 +144,43 @@ func (s *stats) add(c *counts) {
 	s.weightless.Add(c.withoutRate)
 }
 
+// saturated returns how many groups have a sum that went as far as it can: see loghist.Plus.
+func saturated(set *partial.Set) uint64 {
+	n := uint64(0)
+	count := func(sums ...uint64) {
+		if slices.Contains(sums, math.MaxUint64) {
+			n++
+		}
+	}
+	excess := func(e *partial.Excess) {
+		if e != nil {
+			m := &e.Sums
+			count(m.OperationDuration.Weight(), m.OperationDuration.Sum)
+			count(loghist.Plus(m.Ok, m.Failed), m.KindDuration.Sum)
+			count(m.DependencyWeight, m.DependencySum)
+		}
+	}
+	services := set.Services()
+	for i := range services {
+		m := &services[i]
+		for j := range m.Operations {
+			o := &m.Operations[j]
+			count(o.Duration.Weight(), o.Duration.Sum)
+		}
+		for j := range m.Kinds {
+			k := &m.Kinds[j]
+			count(loghist.Plus(k.Ok, k.Failed), k.Duration.Sum)
+		}
+		for j := range m.Dependencies {
+			count(m.Dependencies[j].Weight, m.Dependencies[j].Sum)
+		}
+		excess(set.Excess(i))
+	}
+	overall, _ := set.Overall()
+	excess(overall)
+	return n
+}
+
 // bucket notes a bucket that is handed on.
 func (s *stats) bucket(c *Closed) {
 	interval := intervalName(c.Duration())
@@ -143,6 +188,7 @@ func (s *stats) bucket(c *Closed) {
 	if c.Late {
 		s.registry.Counter(&descLate, interval).Inc()
 	}
+	s.registry.Counter(&descSaturated, interval).Add(saturated(c.Set))
 	overall, services := c.Set.Overall()
 	s.registry.Gauge(&descOverflowServices, interval).Set(float64(services))
 	for _, f := range partial.Families() {
