@@ -3,8 +3,10 @@ package spanmetrics
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -287,7 +289,7 @@ func (s *Stage) write(changes []store.Change) {
 
 // told is which state was logged last, of a store that is written or is not.
 type told struct {
-	memoryOnly bool
+	memoryOnly error // why it is not written; nil when it is
 	at         time.Time
 	pause      time.Duration // until the next change is logged
 }
@@ -298,21 +300,38 @@ const (
 	maxPause = time.Hour
 )
 
-// tell logs that the store takes nothing, or something again, if that is not what was logged last. One that does not stay so is logged seldom and more
-// seldom.
+// tell logs that the store takes nothing, for another reason than before, or something again, if that is not what was logged last. One that does not
+// stay so is logged seldom and more seldom.
 func (s *Stage) tell(err error) {
 	t, now := &s.memoryOnly, s.s.Now()
 	since := now.Sub(t.at)
-	if t.memoryOnly == s.waiting() || since < t.pause && since >= 0 {
+	var why error
+	if s.waiting() {
+		why = reasonOf(err)
+	}
+	if errors.Is(t.memoryOnly, why) || since < t.pause && since >= 0 {
 		return
 	}
 	if t.pause = min(max(2*t.pause, minPause), maxPause); since > maxPause {
 		t.pause = minPause
 	}
-	t.memoryOnly, t.at = !t.memoryOnly, now
-	if t.memoryOnly {
+	t.memoryOnly, t.at = why, now
+	if why != nil {
 		s.s.Log.WithError(err).Warn("span metrics cannot be written to the store and are kept in memory until they can")
 	} else {
 		s.s.Log.Info("span metrics are written to the store again")
 	}
+}
+
+// reasonOf returns one of few errors for what a write failed of, so that what names another file each time is not another reason.
+func reasonOf(err error) error {
+	for _, reason := range []error{pebblestore.ErrFull, fs.ErrNotExist} {
+		if errors.Is(err, reason) {
+			return reason
+		}
+	}
+	if errno := syscall.Errno(0); errors.As(err, &errno) {
+		return errno
+	}
+	return pebblestore.ErrBroken
 }

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -515,6 +518,33 @@ func TestDiskThatKeepsChanging(t *testing.T) {
 		assert.Len(t, r.logged.AllEntries(), before+1, "at once again")
 		disk.fail(nil)
 	})
+}
+
+// A store that is not written for another reason than was told is told of, once, be it that it was written in between or not.
+func TestDiskThatFailsOfSomethingElse(t *testing.T) {
+	gone := fmt.Errorf("%w: %w", pebblestore.ErrBroken, &os.PathError{Op: "stat", Path: "VENEUR-SPAN-METRICS", Err: syscall.ENOENT})
+	for name, between := range map[string][]error{"written in between": {nil}, "not written": nil} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := testConfig(time.Hour)
+				disk := &fullDisk{Memory: memory(&c)}
+				r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.heldLimits()), nil }, nil)
+				for _, err := range append(append([]error{pebblestore.ErrFull}, between...), gone) {
+					disk.fail(err)
+					r.requests(1)
+					time.Sleep(2 * time.Second)
+				}
+				for i := range 600 {
+					disk.fail(fmt.Errorf("%w: %w", pebblestore.ErrBroken, &os.PathError{Op: "open", Path: fmt.Sprint(i, ".log"), Err: syscall.ENOENT}))
+					time.Sleep(time.Second)
+				}
+				require.Len(t, r.logged.AllEntries(), 2)
+				assert.Equal(t, pebblestore.ErrFull, r.logged.AllEntries()[0].Data[logrus.ErrorKey])
+				assert.ErrorIs(t, r.logged.LastEntry().Data[logrus.ErrorKey].(error), syscall.ENOENT)
+				disk.fail(nil)
+			})
+		})
+	}
 }
 
 // One warning a service and family, or one overall, a bucket.
