@@ -36,11 +36,16 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return k.Close()
 }
 
-// Close closes the store where Run was not called, since something else could not start.
+// Close closes the store, and tells what of the spans it never took. It is called where Run was not, since something else could not start.
 func (k *Keeper) Close() error {
 	k.stage.forget()
 	if k.stage.waiting() {
 		k.stage.write(nil)
 	}
-	return k.stage.store.Close()
+	err := k.stage.store.Close() // which tries a last time to write what waits
+	if left := k.stage.pending.total(); left > 0 && k.stage.waiting() {
+		k.stage.s.Log.WithField("spans", left).
+			Error("span metrics: at the stop so many spans are not written to the store; what they gave to intervals that are not emitted yet is lost")
+	}
+	return err
 }

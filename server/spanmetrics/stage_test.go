@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -542,6 +543,40 @@ func TestDiskThatFailsOfSomethingElse(t *testing.T) {
 				assert.Equal(t, pebblestore.ErrFull, r.logged.AllEntries()[0].Data[logrus.ErrorKey])
 				assert.ErrorIs(t, r.logged.LastEntry().Data[logrus.ErrorKey].(error), syscall.ENOENT)
 				disk.fail(nil)
+			})
+		})
+	}
+}
+
+// What waits for the disk at a stop is written then, or else is told to be lost.
+func TestStopWithoutADisk(t *testing.T) {
+	for _, room := range []bool{false, true} {
+		t.Run(fmt.Sprint("room ", room), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := testConfig(time.Hour)
+				disk := &fullDisk{Memory: memory(&c)}
+				r := start(t, c, func() (store.Store, error) { return store.NewFallback(disk, c.heldLimits()), nil }, nil)
+				r.requests(1)
+				time.Sleep(2 * time.Second)
+				disk.fail(pebblestore.ErrFull)
+				r.requests(2)
+				time.Sleep(2 * time.Second)
+				r.requests(4)
+				if room {
+					disk.fail(nil)
+				}
+				r.stop()
+				var lost []any
+				for _, e := range r.logged.AllEntries() {
+					if strings.Contains(e.Message, "is lost") {
+						lost = append(lost, e.Data["spans"])
+					}
+				}
+				if room {
+					assert.Empty(t, lost)
+				} else {
+					assert.Equal(t, []any{uint64(2 + 4)}, lost)
+				}
 			})
 		})
 	}
