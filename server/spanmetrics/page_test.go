@@ -57,9 +57,6 @@ func fullBucket(t *testing.T, c Config, number int, interval time.Duration, end 
 // Services that fill every limit with names that are new in every interval, beside 50,000 plain series: at the default limits and the default max_series
 // of a page of Prometheus nothing is refused, not even where all intervals end at once.
 func TestPageHasRoomForAllSpanMetrics(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it is large")
-	}
 	const plain, tick = 50_000, 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		registry, c := telemetry.New(), DefaultConfig()
