@@ -94,13 +94,18 @@ func TestDecodeAllocatesByWhatArrives(t *testing.T) {
 func BenchmarkDigestAdd(b *testing.B) {
 	const n = 1 << 16
 	values := lognormal(rand.New(rand.NewPCG(1, 2)), n)
+	addInIntervals(b, values)
+}
+
+// addInIntervals adds the values again and again, each time to a digest that was reset.
+func addInIntervals(b *testing.B, values []float64) {
 	d := New(DefaultCompression)
 	b.SetBytes(8)
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
 		d.Add(values[i], 1)
-		if i++; i == n {
+		if i++; i == len(values) {
 			i = 0
 			d.Reset()
 		}
@@ -126,17 +131,7 @@ func BenchmarkDigestAddShapes(b *testing.B) {
 			for i := range values {
 				values[i] = shape.next(r, i)
 			}
-			d := New(DefaultCompression)
-			b.SetBytes(8)
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				d.Add(values[i], 1)
-				if i++; i == n {
-					i = 0
-					d.Reset()
-				}
-			}
+			addInIntervals(b, values)
 		})
 	}
 }
