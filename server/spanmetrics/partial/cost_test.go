@@ -142,12 +142,13 @@ func BenchmarkSetAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkPastTheLimit counts spans of two lanes, each of a name that is new and has no place: both ask for it what they share, or each what is its own.
+// BenchmarkPastTheLimit counts spans of two lanes, each of a name that is new and has no place, here and in two longer buckets: both ask for it what
+// they share, or each what is its own.
 func BenchmarkPastTheLimit(b *testing.B) {
 	for _, shared := range []bool{true, false} {
 		b.Run(map[bool]string{true: "shared", false: "apart"}[shared], func(b *testing.B) {
 			l := uniform(10, 100, 1000)
-			known := NewKnown(l)
+			known := NewKnown(l, NewKnown(l), NewKnown(l))
 			var lanes sync.WaitGroup
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -156,7 +157,7 @@ func BenchmarkPastTheLimit(b *testing.B) {
 				if shared {
 					s.Use(known)
 				} else {
-					s.Use(NewKnown(l))
+					s.Use(NewKnown(l, NewKnown(l), NewKnown(l)))
 				}
 				lanes.Go(func() {
 					name := []byte("GET /cart/item 0 0000000000")
