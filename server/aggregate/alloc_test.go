@@ -49,7 +49,7 @@ func TestIdleIntervalsDoNotAllocate(t *testing.T) {
 	}
 	collect := func() {
 		flip()
-		d.c.Collect(func() {})
+		d.c.Collect()
 	}
 	collect()
 	require.LessOrEqual(t, testing.AllocsPerRun(100, flip), 0.0)

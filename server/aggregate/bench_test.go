@@ -94,14 +94,14 @@ func BenchmarkLaneMerge(b *testing.B) {
 		}
 	}
 	fill()
-	d.c.Release(d.c.Collect(func() {})) // which makes the series
+	d.c.Release(d.c.Collect()) // which makes the series
 	b.ReportAllocs()
 	b.ResetTimer()
 	for n := 0; n < b.N; n += series * lanes {
 		b.StopTimer()
 		fill()
 		b.StartTimer()
-		d.c.Release(d.c.Collect(func() {}))
+		d.c.Release(d.c.Collect())
 	}
 }
 
@@ -139,13 +139,13 @@ func BenchmarkFirstCollect(b *testing.B) {
 	for n := 0; n < b.N; n += series {
 		b.StopTimer()
 		d.c.series, d.c.slab = paged[*metric.Series]{}, slab{}
-		g.active.reset()
+		g.active.reset(func() {})
 		for i := range uint32(series) {
 			g.active.Push(i + 1)
 		}
 		g.view, g.pending = view, true
 		b.StartTimer()
-		iv := d.c.Collect(func() {})
+		iv := d.c.Collect()
 		b.StopTimer()
 		require.Equal(b, series, iv.Counters.Len())
 		d.c.Release(iv)

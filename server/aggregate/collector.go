@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/veneurd/veneur/protocol/metric"
@@ -12,6 +13,7 @@ type Collector struct {
 	in     *Interner
 	tables []*Table
 	canon  canon
+	step   func() // called between pieces of work, see Pace
 
 	// Of the ids that the last collected generations refer to, by number:
 	ids    *ids
@@ -41,7 +43,7 @@ type place struct{ interval, index uint32 }
 
 // NewCollector returns a collector of the given tables, which are those of all lanes.
 func NewCollector(in *Interner, tables []*Table) *Collector {
-	c := &Collector{in: in, tables: tables, ids: in.ids, seen: make([]int, len(tables))}
+	c := &Collector{in: in, tables: tables, ids: in.ids, seen: make([]int, len(tables)), step: func() {}}
 	c.canon = canon{rules: in.rules, seeds: in.seeds}
 	if in.config.CountUniqueTimeseries {
 		c.unique = newUniqueCounter()
@@ -49,9 +51,17 @@ func NewCollector(in *Interner, tables []*Table) *Collector {
 	return c
 }
 
+// Pace makes every method of the collector call step again and again, some ten microseconds of work apart and with no lock held. step may sleep.
+func (c *Collector) Pace(step func()) { c.step = step }
+
+const (
+	stepItems   = 64  // of an interval, from one step to the next
+	stepEntries = 256 // of a table; that of a new series takes ten times as long as others. Merges of digests and sketches make steps of their own
+)
+
 // Collect returns what the tables held when they were last flipped: every one of them has been, since the last call. Tables may be added
-// to meanwhile. The interval goes back by Release. step is called every some hundred series, and may sleep.
-func (c *Collector) Collect(step func()) *Interval {
+// to meanwhile. The interval goes back by Release.
+func (c *Collector) Collect() *Interval {
 	c.interval++
 	iv := c.spare
 	if iv == nil {
@@ -62,7 +72,7 @@ func (c *Collector) Collect(step func()) *Interval {
 	for i, t := range c.tables {
 		if g := &t.gens[t.cur^1]; g.pending && g.view.ids == c.ids {
 			c.seen[i] = g.active.Len()
-			c.gather(iv, g, t.cur^1, step)
+			c.gather(iv, g, t.cur^1)
 			g.pending = false
 		}
 	}
@@ -79,23 +89,26 @@ func (c *Collector) makeRoom() {
 	c.in.mu.Unlock()
 	for i := uint32(0); i < used; i += pageLen {
 		c.places.at(i)
+		c.step()
 	}
 }
 
 // gather adds one generation, which is empty afterwards.
-func (c *Collector) gather(iv *Interval, g *generation, half int, step func()) {
-	for numbers := range g.active.Pages() {
-		c.addAll(iv, g, numbers, half)
-		step()
+func (c *Collector) gather(iv *Interval, g *generation, half int) {
+	for page := range g.active.Pages() {
+		for numbers := range slices.Chunk(page, stepEntries) {
+			c.addAll(iv, g, numbers, half)
+			c.step()
+		}
 	}
-	for p := range g.timed.All() {
+	for p := range g.timed.Paced(stepItems, c.step) {
 		iv.Timed.Push(c.timedPoint(&g.view, *p))
 	}
-	for e := range g.events.All() {
+	for e := range g.events.Paced(stepItems, c.step) {
 		c.in.unreserve(eventBytes(&e.item))
 		c.events.Push(*e)
 	}
-	for s := range g.checks.All() {
+	for s := range g.checks.Paced(stepItems, c.step) {
 		c.in.unreserve(checkBytes(&s.item))
 		c.checks.Push(*s)
 	}
@@ -103,12 +116,12 @@ func (c *Collector) gather(iv *Interval, g *generation, half int, step func()) {
 	c.in.stats.saturated.Add(g.saturated)
 	c.in.stats.conflicts.Add(g.conflicts)
 	g.saturated, g.conflicts = 0, 0
-	g.active.reset()
-	g.digests.reset()
-	g.sketches.reset()
-	g.timed.reset()
-	g.events.reset()
-	g.checks.reset()
+	g.active.reset(c.step)
+	g.digests.reset(c.step)
+	g.sketches.reset(c.step)
+	g.timed.reset(c.step)
+	g.events.reset(c.step)
+	g.checks.reset(c.step)
 	g.view = view{}
 }
 
@@ -187,16 +200,18 @@ func (s *GaugeState) merge(o gauge) {
 func (c *Collector) mergeDigests(s *HistogramState, o *digest) {
 	s.Digest.Merge(o)
 	c.putDigest(o)
+	c.step()
 }
 
 func (c *Collector) mergeSketches(s *SetState, o *sketch) {
 	s.Sketch.Merge(o)
 	c.putSketch(o)
+	c.step()
 }
 
 // finish makes the states what they say.
 func (c *Collector) finish(iv *Interval) {
-	for s := range iv.Gauges.All() {
+	for s := range iv.Gauges.Paced(stepItems, c.step) {
 		kept := c.kept.at(s.id)
 		if s.relative {
 			s.Value = saturatingAdd(*kept, s.Value)

@@ -25,7 +25,7 @@ func Example() {
 	fmt.Println(table.Add(&sample, 0, 0))
 
 	table.Flip()
-	interval := collector.Collect(func() {})
+	interval := collector.Collect()
 	for counter := range interval.Counters.All() {
 		fmt.Println(counter.Series.Name, counter.Series.Tags, counter.Value)
 	}

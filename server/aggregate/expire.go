@@ -2,8 +2,8 @@ package aggregate
 
 import "github.com/veneurd/veneur/protocol/metric"
 
-// Expire forgets what was idle for long. It works in small steps: lock calls f with the lock of the given table's lane held, and is called
-// with an f that takes some ten microseconds, as often as need be. A large table is gone through within sixteen calls of Expire.
+// Expire forgets what was idle for long. lock calls f with the lock of the given table's lane held, and is called with an f that takes some ten
+// microseconds, as often as need be. A large table is gone through within sixteen calls of Expire.
 //
 // When most of what tables and numbering had room for has become empty, it arranges for a fresh start at the next flip, and after that moves
 // what is left. gaveBack says that this is done, and much memory is nobody's: with so little left the garbage collector could take minutes to
@@ -60,6 +60,7 @@ func (c *Collector) sweep(i int, t *Table, lock func(int, func()), totals *table
 			c.sweepSome(t, n)
 			left -= n
 		})
+		c.step()
 	}
 }
 

@@ -181,7 +181,7 @@ func TestConcurrentTotals(t *testing.T) {
 			table.Flip()
 			locks[i].Unlock()
 		}
-		iv := d.c.Collect(func() {})
+		iv := d.c.Collect()
 		for s := range iv.Counters.All() {
 			counters += s.Value
 		}

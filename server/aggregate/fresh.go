@@ -58,6 +58,7 @@ func (c *Collector) move(i int, t *Table, lock func(int, func())) {
 				}
 			}
 		})
+		c.step()
 	}
 }
 
@@ -124,6 +125,7 @@ func (c *Collector) renumber(to *ids) {
 				*series.at(n) = s
 			}
 		}
+		c.step()
 	}
 	c.places, c.kept, c.series = places, kept, series
 	c.flags = paged[nameFlags]{}

@@ -84,7 +84,7 @@ func (d *daemon) collect() *Interval {
 	for _, t := range d.tables {
 		t.Flip()
 	}
-	return d.c.Collect(func() {})
+	return d.c.Collect()
 }
 
 // end ends an interval nobody looks at.

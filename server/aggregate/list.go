@@ -1,6 +1,9 @@
 package aggregate
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // List is what an interval has of one sort. It grows by pages, so that no push copies what is there and no large piece of memory is asked for.
 // Its zero value is empty.
@@ -59,6 +62,22 @@ func (l *List[T]) All() iter.Seq[*T] {
 	}
 }
 
+// Paced is All with a step after every so many of them.
+func (l *List[T]) Paced(every int, step func()) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for page := range l.Pages() {
+			for some := range slices.Chunk(page, every) {
+				for i := range some {
+					if !yield(&some[i]) {
+						return
+					}
+				}
+				step()
+			}
+		}
+	}
+}
+
 // truncate leaves the first n.
 func (l *List[T]) truncate(n int) {
 	for i := n; i < l.n; i++ {
@@ -68,13 +87,14 @@ func (l *List[T]) truncate(n int) {
 	l.n = n
 }
 
-// reset empties the list. It keeps as many pages as were in use and lets those go that were not, so that a list forgets a flood
-// one interval after it.
-func (l *List[T]) reset() {
+// reset empties the list, with a step after each page. It keeps as many pages as were in use and lets those go that were not, so that a list
+// forgets a flood one interval after it.
+func (l *List[T]) reset(step func()) {
 	used := 0
 	for page := range l.Pages() {
 		clear(page)
 		used++
+		step()
 	}
 	clear(l.pages[used:])
 	l.pages, l.n = l.pages[:used], 0

@@ -25,11 +25,11 @@ func TestListNeverMovesAndForgetsAFlood(t *testing.T) {
 
 	l.truncate(listPage + 1)
 	require.Equal(t, listPage+1, l.Len())
-	l.reset()
+	l.reset(func() {})
 	require.Len(t, l.pages, 2)
 	l.Push(1)
 	require.Same(t, first, l.At(0), "the memory is used again")
-	l.reset()
+	l.reset(func() {})
 	require.Len(t, l.pages, 1)
 	require.Zero(t, *first)
 }

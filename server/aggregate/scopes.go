@@ -8,7 +8,7 @@ func (c *Collector) MergeScopes(iv *Interval) {
 	if !iv.scoped {
 		return
 	}
-	mergeScopes(&iv.Counters, func(s *CounterState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(c, &iv.Counters, func(s *CounterState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *CounterState) {
 			total := sum{into.Value, into.rest}
 			if total.addSum(sum{from.Value, from.rest}) {
@@ -18,19 +18,19 @@ func (c *Collector) MergeScopes(iv *Interval) {
 			into.Value, into.rest = total.hi, total.lo
 			into.Contested = into.Contested || from.Contested
 		})
-	mergeScopes(&iv.Gauges, func(s *GaugeState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(c, &iv.Gauges, func(s *GaugeState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *GaugeState) {
 			if from.Stamp >= into.Stamp {
 				into.Value, into.Stamp = from.Value, from.Stamp
 			}
 			into.Contested = into.Contested || from.Contested
 		})
-	mergeScopes(&iv.Histograms, func(s *HistogramState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(c, &iv.Histograms, func(s *HistogramState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *HistogramState) {
 			c.mergeDigests(into, from.Digest)
 			into.Contested = into.Contested || from.Contested
 		})
-	mergeScopes(&iv.Sets, func(s *SetState) (**metric.Series, bool) { return &s.Series, s.scoped },
+	mergeScopes(c, &iv.Sets, func(s *SetState) (**metric.Series, bool) { return &s.Series, s.scoped },
 		func(into, from *SetState) {
 			c.mergeSketches(into, from.Sketch)
 			into.Contested = into.Contested || from.Contested
@@ -38,11 +38,11 @@ func (c *Collector) MergeScopes(iv *Interval) {
 }
 
 // mergeScopes merges states of one class into the first of each kind, in place.
-func mergeScopes[S any](states *List[S], look func(*S) (series **metric.Series, scoped bool), merge func(into, from *S)) {
+func mergeScopes[S any](c *Collector, states *List[S], look func(*S) (series **metric.Series, scoped bool), merge func(into, from *S)) {
 	first := map[string]int{}
 	var key []byte
 	kept := 0
-	for from := range states.All() {
+	for from := range states.Paced(stepItems, c.step) {
 		series, scoped := look(from)
 		if scoped {
 			key = appendScopeless(key[:0], *series)

@@ -47,6 +47,7 @@ func (c *Collector) forgetIdleSeries() {
 			c.series.pages[i] = nil
 		}
 		left += used
+		c.step()
 	}
 	if c.made > sparse*left+minSparse {
 		c.series, c.slab, c.made = paged[*metric.Series]{}, slab{}, 0
@@ -88,16 +89,16 @@ func (c *Collector) markNames(iv *Interval) {
 		*contested, *scoped = *f&flagContested != 0, *f&flagScoped != 0
 		iv.scoped = iv.scoped || *scoped
 	}
-	for s := range iv.Counters.All() {
+	for s := range iv.Counters.Paced(stepItems, c.step) {
 		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
-	for s := range iv.Gauges.All() {
+	for s := range iv.Gauges.Paced(stepItems, c.step) {
 		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
-	for s := range iv.Histograms.All() {
+	for s := range iv.Histograms.Paced(stepItems, c.step) {
 		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
-	for s := range iv.Sets.All() {
+	for s := range iv.Sets.Paced(stepItems, c.step) {
 		mark(s.id, s.Series, &s.Contested, &s.scoped)
 	}
 }

@@ -212,7 +212,7 @@ func TestFlipWaitsForCollect(t *testing.T) {
 	d.add("x:2|c")
 	d.tables[0].Flip() // too early
 	d.add("x:4|c")
-	require.Equal(t, map[string]float64{"x|c": 1}, values(d.c.Collect(func() {})))
+	require.Equal(t, map[string]float64{"x|c": 1}, values(d.c.Collect()))
 	require.Equal(t, map[string]float64{"x|c": 6}, d.flush())
 }
 

@@ -24,19 +24,19 @@ func (c *Collector) countUnique(iv *Interval) {
 		u.scratch = appendScopeless(append(u.scratch[:0], byte(s.Kind.Class())), s)
 		u.sketch.Insert(u.scratch)
 	}
-	for s := range iv.Counters.All() {
+	for s := range iv.Counters.Paced(stepItems, c.step) {
 		insert(s.Series)
 	}
-	for s := range iv.Gauges.All() {
+	for s := range iv.Gauges.Paced(stepItems, c.step) {
 		insert(s.Series)
 	}
-	for s := range iv.Histograms.All() {
+	for s := range iv.Histograms.Paced(stepItems, c.step) {
 		insert(s.Series)
 	}
-	for s := range iv.Sets.All() {
+	for s := range iv.Sets.Paced(stepItems, c.step) {
 		insert(s.Series)
 	}
-	for p := range iv.Timed.All() {
+	for p := range iv.Timed.Paced(stepItems, c.step) {
 		insert(p.Series)
 	}
 	c.in.stats.unique.Set(float64(u.sketch.Estimate()))

@@ -52,7 +52,7 @@ type Interval struct {
 func (x *Extra) Offer(iv Interval, done func(target string)) {
 	f, t := x.f, tick{end: iv.End, covered: iv.Covered}
 	f.exemplars, f.had, f.done = iv.Exemplars, iv.Had, done
-	f.pace.since = time.Now()
+	f.pacer.Begin()
 	f.render.begin()
 	f.share(iv.Interval, t)
 	for _, o := range f.ruled {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/veneurd/veneur/internal/pace"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/server/aggregate"
@@ -53,7 +54,8 @@ type Flusher struct {
 	plain  []*output // outputs without rules, which share their points
 	ruled  []*output
 	stats  stats
-	pace   pace
+	pacer  pace.Pacer
+	step   func() // the pacer's
 
 	told    time.Time    // when a conflict was last logged
 	flushed atomic.Int64 // when the last flush ended, since begun
@@ -77,7 +79,11 @@ type output struct {
 // New returns a flusher; it starts nothing.
 func New(s Settings) *Flusher {
 	f := &Flusher{s: s, begun: time.Now()}
-	f.render = newRenderer(s.Config, &f.pace)
+	f.step = f.pacer.Step
+	if s.Collector != nil {
+		s.Collector.Pace(f.step)
+	}
+	f.render = newRenderer(s.Config, f.step)
 	names := make([]string, len(s.Targets))
 	for i := range s.Targets {
 		target := &s.Targets[i]
@@ -99,7 +105,7 @@ func (f *Flusher) Run(ctx context.Context) error {
 	now := time.Now()
 	c := newClock(f.s.Config.Interval, f.s.Config.SynchronizeWithInterval, now)
 	f.flushed.Store(int64(now.Sub(f.begun)))
-	f.pace.hurry = ctx.Done()
+	f.pacer.Hurry = ctx.Done()
 	timer := time.NewTimer(c.wait(now))
 	defer timer.Stop()
 	for {
@@ -131,8 +137,8 @@ func (f *Flusher) flush(t tick) {
 	for _, lane := range f.s.Lanes {
 		lane.Flip()
 	}
-	f.pace.since = start
-	iv := f.s.Collector.Collect(f.pace.step)
+	f.pacer.Begin()
+	iv := f.s.Collector.Collect()
 	f.s.Collector.MergeScopes(iv)
 	f.render.begin()
 	f.share(iv, t)
@@ -142,7 +148,6 @@ func (f *Flusher) flush(t tick) {
 	f.s.Collector.Release(iv)
 	gaveBack := f.s.Collector.Expire(func(table int, do func()) {
 		f.s.Lanes[table].WithLock(do)
-		f.pace.step()
 	})
 
 	f.flushed.Store(int64(time.Since(f.begun)))

@@ -17,7 +17,7 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 	points := f.render.render(iv, nil)
 	defer points.list.lease.release()
 	only := f.account(iv, &points.list)
-	for h := range iv.Histograms.All() {
+	for h := range iv.Histograms.Paced(stepPoints, f.step) {
 		if h.Digest.Saturated() {
 			f.stats.saturated.Inc()
 		}
@@ -38,12 +38,12 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 		}
 		others := f.routedOthers(o, iv)
 		if o.WantsDistributions {
-			others.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool { return f.routed(o, s.Series.Name, s.Series) })
+			others.Histograms = selected(f, &iv.Histograms, func(s *aggregate.HistogramState) bool { return f.routed(o, s.Series.Name, s.Series) })
 		}
 		routed := func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }
 		unrouted := func(p metric.Point) bool { return !routed(&p) }
 		f.offer(o, others, rendered{
-			list:    points.list.selected(f.render.lease, routed),
+			list:    points.list.selected(f.render.lease, f.step, routed),
 			left:    slices.DeleteFunc(slices.Clone(points.left), unrouted),
 			gaveWay: slices.DeleteFunc(slices.Clone(points.gaveWay), unrouted),
 		}, t)
@@ -54,17 +54,13 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 func (f *Flusher) account(iv *aggregate.Interval, points *pieces[metric.Point]) (only map[string]bool) {
 	only = map[string]bool{}
 	lost := 0
-	all := points.all
-	if f.everywhere(iv) {
-		all = nil
-	}
-	for _, piece := range all {
-		for i := range piece {
-			s := piece[i].Series
+	if !f.everywhere(iv) {
+		for p := range points.paced(stepSketches, f.step) {
+			s := p.Series
 			if s.SinkOnly != "" {
 				only[s.SinkOnly] = true
 			}
-			if !f.router.anywhere(piece[i].Name, s.Tags, s.SinkOnly) {
+			if !f.router.anywhere(p.Name, s.Tags, s.SinkOnly) {
 				lost++
 			}
 		}
@@ -72,7 +68,7 @@ func (f *Flusher) account(iv *aggregate.Interval, points *pieces[metric.Point]) 
 	f.stats.points.Add(uint64(points.len()))
 	f.stats.noSink.Add(uint64(lost))
 	f.stats.somewhere.Add(uint64(points.len() - lost))
-	for c := range iv.Checks.All() {
+	for c := range iv.Checks.Paced(stepSketches, f.step) {
 		if !f.router.anywhere(c.Name, c.Tags, c.SinkOnly) {
 			f.stats.noSinkChecks.Inc()
 		}
@@ -109,12 +105,13 @@ func (f *Flusher) rewrite(o *output, iv *aggregate.Interval, t tick) {
 		return
 	}
 	mine, columns := f.routedStates(o, iv)
-	mine = o.rewriter.apply(mine)
+	mine = o.rewriter.apply(mine, f.step)
 	var emit func(*metric.Series, int) bool
 	if columns != nil {
-		merged := make(map[*metric.Series]uint64, len(columns))
+		merged := map[*metric.Series]uint64{}
 		for s, mask := range columns {
 			merged[o.rewriter.done[s]] |= mask
+			f.step()
 		}
 		emit = func(s *metric.Series, column int) bool { return merged[s]&(1<<column) != 0 }
 	}
@@ -125,7 +122,7 @@ func (f *Flusher) rewrite(o *output, iv *aggregate.Interval, t tick) {
 func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, t tick) {
 	var digests pieces[metric.DigestPoint]
 	if o.WantsDistributions {
-		digests = distributions(&others.Histograms)
+		digests = f.distributions(&others.Histograms)
 	}
 	f.stats.routed[o.index].Add(uint64(points.list.len()))
 	f.stats.conflicting[o.index].Add(uint64(len(points.left)))
@@ -199,9 +196,9 @@ func (f *Flusher) routed(o *output, name string, s *metric.Series) bool {
 // routedOthers returns an interval with the events and checks that go to the output, and nothing else.
 func (f *Flusher) routedOthers(o *output, iv *aggregate.Interval) *aggregate.Interval {
 	return &aggregate.Interval{
-		Checks: selected(&iv.Checks, func(c *metric.Check) bool { return f.router.routed(o.index, c.Name, c.Tags, c.SinkOnly) }),
+		Checks: selected(f, &iv.Checks, func(c *metric.Check) bool { return f.router.routed(o.index, c.Name, c.Tags, c.SinkOnly) }),
 		// Routes go by metric names, and an event has none: it goes to every sink unless it names one.
-		Events: selected(&iv.Events, func(e *metric.Event) bool { return e.SinkOnly == "" || e.SinkOnly == o.Name }),
+		Events: selected(f, &iv.Events, func(e *metric.Event) bool { return e.SinkOnly == "" || e.SinkOnly == o.Name }),
 	}
 }
 
@@ -210,16 +207,16 @@ func (f *Flusher) routedOthers(o *output, iv *aggregate.Interval) *aggregate.Int
 func (f *Flusher) routedStates(o *output, iv *aggregate.Interval) (mine *aggregate.Interval, columns map[*metric.Series]uint64) {
 	routed := func(s *metric.Series) bool { return f.routed(o, s.Name, s) }
 	mine = f.routedOthers(o, iv)
-	mine.Counters = selected(&iv.Counters, func(s *aggregate.CounterState) bool { return routed(s.Series) })
-	mine.Gauges = selected(&iv.Gauges, func(s *aggregate.GaugeState) bool { return routed(s.Series) })
-	mine.Sets = selected(&iv.Sets, func(s *aggregate.SetState) bool { return routed(s.Series) })
-	mine.Timed = selected(&iv.Timed, func(p *metric.Point) bool { return routed(p.Series) })
+	mine.Counters = selected(f, &iv.Counters, func(s *aggregate.CounterState) bool { return routed(s.Series) })
+	mine.Gauges = selected(f, &iv.Gauges, func(s *aggregate.GaugeState) bool { return routed(s.Series) })
+	mine.Sets = selected(f, &iv.Sets, func(s *aggregate.SetState) bool { return routed(s.Series) })
+	mine.Timed = selected(f, &iv.Timed, func(p *metric.Point) bool { return routed(p.Series) })
 	if len(f.router.routes) == 0 {
-		mine.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool { return routed(s.Series) })
+		mine.Histograms = selected(f, &iv.Histograms, func(s *aggregate.HistogramState) bool { return routed(s.Series) })
 		return mine, nil
 	}
-	columns = make(map[*metric.Series]uint64, iv.Histograms.Len())
-	mine.Histograms = selected(&iv.Histograms, func(s *aggregate.HistogramState) bool {
+	columns = map[*metric.Series]uint64{}
+	mine.Histograms = selected(f, &iv.Histograms, func(s *aggregate.HistogramState) bool {
 		for j, name := range f.render.histogramNames(s.Series.Name) {
 			if f.routed(o, name, s.Series) {
 				columns[s.Series] |= 1 << j
@@ -231,9 +228,9 @@ func (f *Flusher) routedStates(o *output, iv *aggregate.Interval) (mine *aggrega
 }
 
 // distributions returns copies of the digests, since those of the interval go back to their pool while the sink may still be sending.
-func distributions(histograms *aggregate.List[aggregate.HistogramState]) pieces[metric.DigestPoint] {
+func (f *Flusher) distributions(histograms *aggregate.List[aggregate.HistogramState]) pieces[metric.DigestPoint] {
 	out := pieces[metric.DigestPoint]{room: histograms.Len()}
-	for h := range histograms.All() {
+	for h := range histograms.Paced(stepSketches, f.step) {
 		digest := h.Digest.Clone()
 		digest.Freeze()
 		out.add(metric.DigestPoint{Series: h.Series, Digest: digest})
@@ -242,21 +239,23 @@ func distributions(histograms *aggregate.List[aggregate.HistogramState]) pieces[
 }
 
 // selected returns the items that keep says yes to, sharing the memory when that is all of them.
-func selected[T any](items *aggregate.List[T], keep func(*T) bool) (out aggregate.List[T]) {
+func selected[T any](f *Flusher, items *aggregate.List[T], keep func(*T) bool) (out aggregate.List[T]) {
 	n := 0
-	for n < items.Len() && keep(items.At(n)) {
+	for item := range items.Paced(stepSketches, f.step) {
+		if !keep(item) {
+			break
+		}
 		n++
 	}
 	if n == items.Len() {
 		return *items
 	}
-	for i := range n {
-		out.Push(*items.At(i))
-	}
-	for i := n + 1; i < items.Len(); i++ {
-		if item := items.At(i); keep(item) {
+	i := 0
+	for item := range items.Paced(stepSketches, f.step) {
+		if i < n || i > n && keep(item) {
 			out.Push(*item)
 		}
+		i++
 	}
 	return out
 }

@@ -1,5 +1,10 @@
 package flush
 
+import (
+	"iter"
+	"slices"
+)
+
 // pieces are the items of one sort that a sink is offered of one interval, cut where a batch ends, so that no array of them is large.
 type pieces[T any] struct {
 	all  [][]T // every one but the last holds pieceLen
@@ -44,11 +49,30 @@ func (p *pieces[T]) len() int {
 	return last*pieceLen + len(p.all[last])
 }
 
+// paced goes over the items with rests between.
+func (p *pieces[T]) paced(every int, step func()) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, piece := range p.all {
+			for some := range slices.Chunk(piece, every) {
+				for i := range some {
+					if !yield(&some[i]) {
+						return
+					}
+				}
+				step()
+			}
+		}
+	}
+}
+
 // selected returns the items that keep says yes to: all of them as they are, with one more hold of their lease, and fewer as copies with another one.
-func (p *pieces[T]) selected(another func() *lease[T], keep func(*T) bool) pieces[T] {
+func (p *pieces[T]) selected(another func() *lease[T], step func(), keep func(*T) bool) pieces[T] {
 	n := p.len()
 	kept := 0
-	for kept < n && keep(p.at(kept)) {
+	for item := range p.paced(stepSketches, step) {
+		if !keep(item) {
+			break
+		}
 		kept++
 	}
 	if kept == n {
@@ -56,13 +80,12 @@ func (p *pieces[T]) selected(another func() *lease[T], keep func(*T) bool) piece
 		return *p
 	}
 	out := pieces[T]{room: n - 1, lease: another()}
-	for i := range kept {
-		out.add(*p.at(i))
-	}
-	for i := kept + 1; i < n; i++ {
-		if item := p.at(i); keep(item) {
+	i := 0
+	for item := range p.paced(stepSketches, step) {
+		if i < kept || i > kept && keep(item) {
 			out.add(*item)
 		}
+		i++
 	}
 	return out
 }

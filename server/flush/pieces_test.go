@@ -22,8 +22,8 @@ func TestPiecesHoldEverythingInOrder(t *testing.T) {
 			p.add(i)
 		}
 		require.Equal(t, n, p.len())
-		even := p.selected(unleased, func(i *int) bool { return *i%2 == 0 })
-		all := p.selected(unleased, func(*int) bool { return true })
+		even := p.selected(unleased, func() {}, func(i *int) bool { return *i%2 == 0 })
+		all := p.selected(unleased, func() {}, func(*int) bool { return true })
 		require.Equal(t, (n+1)/2, even.len())
 		require.Equal(t, n, all.len())
 		for i := range n {

@@ -31,14 +31,14 @@ type column struct {
 // renderer makes points of series. It belongs to the flusher.
 type renderer struct {
 	columns []column
-	pace    *pace
+	step    func()
 	stock   *stock[metric.Point] // nil leaves the arrays to the collector
 	names   map[string][]string  // histogram name -> its names with suffixes, so that they are built once
 	spare   map[string][]string
 }
 
-func newRenderer(c Config, pace *pace) *renderer {
-	r := &renderer{pace: pace, stock: new(stock[metric.Point]), names: map[string][]string{}, spare: map[string][]string{}}
+func newRenderer(c Config, step func()) *renderer {
+	r := &renderer{step: step, stock: new(stock[metric.Point]), names: map[string][]string{}, spare: map[string][]string{}}
 	for _, name := range c.Aggregates {
 		typ := metric.GaugePoint
 		if name == "count" {
@@ -98,35 +98,19 @@ func (r *renderer) render(iv *aggregate.Interval, emit func(s *metric.Series, co
 	meet := meeting{}
 	meet.list.lease = r.lease()
 	meet.list.room = iv.Counters.Len() + iv.Gauges.Len() + iv.Sets.Len() + len(r.columns)*iv.Histograms.Len() + iv.Timed.Len()
-	for page := range iv.Counters.Pages() {
-		for i := range page {
-			s := &page[i]
-			meet.add(s.Series, s.Series.Name, s.Value, metric.CounterPoint, s.Contested)
-		}
-		r.pace.step()
+	for s := range iv.Counters.Paced(stepPoints, r.step) {
+		meet.add(s.Series, s.Series.Name, s.Value, metric.CounterPoint, s.Contested)
 	}
-	for page := range iv.Gauges.Pages() {
-		for i := range page {
-			s := &page[i]
-			meet.add(s.Series, s.Series.Name, s.Value, metric.GaugePoint, s.Contested)
-		}
-		r.pace.step()
+	for s := range iv.Gauges.Paced(stepPoints, r.step) {
+		meet.add(s.Series, s.Series.Name, s.Value, metric.GaugePoint, s.Contested)
 	}
-	for page := range iv.Sets.Pages() {
-		for i := range page {
-			s := &page[i]
-			size := float64(s.Sketch.Estimate())
-			meet.add(s.Series, s.Series.Name, size, metric.GaugePoint, s.Contested)
-		}
-		r.pace.step()
+	for s := range iv.Sets.Paced(stepSketches, r.step) {
+		meet.add(s.Series, s.Series.Name, float64(s.Sketch.Estimate()), metric.GaugePoint, s.Contested)
 	}
-	for page := range iv.Histograms.Pages() {
-		for i := range page {
-			r.histogram(&meet, &page[i], emit)
-		}
-		r.pace.step()
+	for s := range iv.Histograms.Paced(stepSketches, r.step) {
+		r.histogram(&meet, s, emit)
 	}
-	for p := range iv.Timed.All() {
+	for p := range iv.Timed.Paced(stepPoints, r.step) {
 		meet.list.add(*p)
 	}
 	return meet.rendered

@@ -94,23 +94,24 @@ func identity(s *metric.Series) string {
 }
 
 // apply returns the interval as this sink sees it. Merged digests and sets are copies: the ones given are shared with other sinks. What was
-// made of series that are no longer seen is let go.
-func (w *rewriter) apply(iv *aggregate.Interval) *aggregate.Interval {
-	w.fresh = make(map[*metric.Series]*metric.Series, len(w.done))
-	w.equal = make(map[string]*metric.Series, len(w.done))
+// made of series that are no longer seen is let go. step is called every some ten microseconds, and may sleep.
+func (w *rewriter) apply(iv *aggregate.Interval, step func()) *aggregate.Interval {
+	// Maps that grow do so by a little at a time; one made for a million series would take milliseconds at once.
+	w.fresh = map[*metric.Series]*metric.Series{}
+	w.equal = map[string]*metric.Series{}
 	out := &aggregate.Interval{
-		Counters:   mergeStates(w, &iv.Counters, counterSeries, mergeCounters),
-		Gauges:     mergeStates(w, &iv.Gauges, gaugeSeries, mergeGauges),
-		Histograms: mergeStates(w, &iv.Histograms, histogramSeries, mergeHistograms),
-		Sets:       mergeStates(w, &iv.Sets, setSeries, mergeSets),
-		Timed:      w.timed(&iv.Timed),
+		Counters:   mergeStates(w, step, &iv.Counters, counterSeries, mergeCounters),
+		Gauges:     mergeStates(w, step, &iv.Gauges, gaugeSeries, mergeGauges),
+		Histograms: mergeStates(w, step, &iv.Histograms, histogramSeries, mergeHistograms),
+		Sets:       mergeStates(w, step, &iv.Sets, setSeries, mergeSets),
+		Timed:      w.timed(step, &iv.Timed),
 	}
-	for e := range iv.Events.All() {
+	for e := range iv.Events.Paced(stepSketches, step) {
 		event := *e
 		event.Tags = w.tags(event.Tags)
 		out.Events.Push(event)
 	}
-	for c := range iv.Checks.All() {
+	for c := range iv.Checks.Paced(stepSketches, step) {
 		check := *c
 		check.Tags = w.tags(check.Tags)
 		out.Checks.Push(check)
@@ -120,14 +121,14 @@ func (w *rewriter) apply(iv *aggregate.Interval) *aggregate.Interval {
 }
 
 // timed merges points that become equal in everything, time included.
-func (w *rewriter) timed(points *aggregate.List[metric.Point]) (out aggregate.List[metric.Point]) {
+func (w *rewriter) timed(step func(), points *aggregate.List[metric.Point]) (out aggregate.List[metric.Point]) {
 	type place struct {
 		series *metric.Series
 		typ    metric.PointType
 		time   int64
 	}
-	at := make(map[place]*metric.Point, points.Len())
-	for point := range points.All() {
+	at := map[place]*metric.Point{}
+	for point := range points.Paced(stepSketches, step) {
 		p := *point
 		p.Series = w.series(p.Series)
 		key := place{p.Series, p.Type, p.Time}
@@ -142,10 +143,10 @@ func (w *rewriter) timed(points *aggregate.List[metric.Point]) (out aggregate.Li
 
 // mergeStates copies states, gives each its new series, and folds those whose series are the same into the first of them. merge is told
 // whether it is the first time that something is folded into a state, which until then holds what others hold too.
-func mergeStates[S any](w *rewriter, states *aggregate.List[S], seriesOf func(*S) **metric.Series, merge func(into *S, from S, first bool)) (out aggregate.List[S]) {
-	at := make(map[*metric.Series]int, states.Len())
+func mergeStates[S any](w *rewriter, step func(), states *aggregate.List[S], seriesOf func(*S) **metric.Series, merge func(into *S, from S, first bool)) (out aggregate.List[S]) {
+	at := map[*metric.Series]int{}
 	merged := map[int]bool{}
-	for given := range states.All() {
+	for given := range states.Paced(stepSketches, step) {
 		state := *given
 		series := seriesOf(&state)
 		*series = w.series(*series)

@@ -259,7 +259,7 @@ func (r *rig) flush() interval {
 	for _, lane := range r.in.Lanes() {
 		lane.Flip()
 	}
-	iv := r.collector.Collect(func() {})
+	iv := r.collector.Collect()
 	defer r.collector.Release(iv)
 	got := interval{values: map[string]float64{}, counts: map[string]float64{}}
 	for c := range iv.Counters.All() {

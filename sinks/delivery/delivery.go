@@ -6,6 +6,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"github.com/veneurd/veneur/internal/pace"
 	"github.com/veneurd/veneur/internal/telemetry"
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
@@ -46,7 +47,7 @@ func New(sink sinks.MetricSink, cfg Config, s Settings) *Delivery {
 }
 
 // Offer takes an interval over for delivery, in as many batches as it has: they are queued, dropped and given up together. It costs one pass
-// over them, never blocks, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
+// over them, with rests between batches, waits for nobody, and keeps them; they must not change any more. A full queue drops its oldest interval. After Run has returned
 // everything offered is expired.
 func (d *Delivery) Offer(interval ...*sinks.Batch) { d.OfferUntil(nil, nil, interval...) }
 
@@ -61,6 +62,8 @@ func (d *Delivery) OfferUntil(free, done func(), interval ...*sinks.Batch) {
 		d.filtered[r].Inc()
 	}
 	p := &parcel{born: time.Now(), free: free, done: done}
+	var pacer pace.Pacer
+	pacer.Begin()
 	var kept []*sinks.Batch
 	var lent [][]metric.Point // the points of each of kept as they were offered
 	for _, given := range interval {
@@ -82,6 +85,7 @@ func (d *Delivery) OfferUntil(free, done func(), interval ...*sinks.Batch) {
 		p.bytes += bytes
 		b.More = true
 		kept, lent = append(kept, b), append(lent, given.Points)
+		pacer.Step()
 	}
 	if dropped > 0 {
 		// What is held must be what is counted: a few items kept of a million would hold the memory of all as long as the sink hangs.

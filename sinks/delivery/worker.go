@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/veneurd/veneur/internal/pace"
 	"github.com/veneurd/veneur/sinks"
 )
 
@@ -74,6 +75,8 @@ func (w *worker) sendParcel(p *parcel) bool {
 		return w.sendChunk(p, p.cargo)
 	}
 	from := 0
+	pacer := pace.Pacer{Hurry: w.stop}
+	pacer.Begin()
 	for _, to := range p.cuts {
 		if to <= p.moved {
 			from = to
@@ -83,6 +86,9 @@ func (w *worker) sendParcel(p *parcel) bool {
 			return false
 		}
 		from = to
+		if to < p.items && w.stop != nil {
+			pacer.Step()
+		}
 	}
 	return true
 }

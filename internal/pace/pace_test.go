@@ -1,4 +1,4 @@
-package flush
+package pace
 
 import (
 	"testing"
@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPaceRestsUntilTheDaemonStops(t *testing.T) {
+func TestRestsUntilTheDaemonStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
-		p := pace{since: time.Now(), hurry: stop}
+		p := Pacer{Hurry: stop}
+		p.Begin()
 		rested := func() time.Duration {
 			before := time.Now()
-			p.step()
+			p.Step()
 			return time.Since(before)
 		}
 		require.Zero(t, rested(), "it has only begun")
