@@ -16,9 +16,9 @@ help: ## show this list
 build: ## static programs in bin/; the version is that of the git tag
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o bin/ ./cmd/veneur ./cmd/veneur-emit
 
-test: ## every test, race detector on (needs a C compiler), and the allocation gates without it
+test: ## every test, race detector on (needs a C compiler), and without it the gates on allocations and ratios
 	$(GO) test -race ./...
-	$(GO) test -run Alloc ./...
+	$(GO) test -run 'Alloc|Ratio' ./...
 
 integration: ## the sinks against real servers, which it installs (needs Java, Maven; some minutes)
 	$(GO) test -tags integration -count 1 -timeout 90m ./integration
