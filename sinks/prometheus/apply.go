@@ -7,6 +7,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/veneurd/veneur/internal/pace"
 	"github.com/veneurd/veneur/protocol/metric"
 	"github.com/veneurd/veneur/sinks"
 )
@@ -27,6 +28,8 @@ type board struct {
 	pools   map[*series]*pool    // of the digests of the interval, where several entries give one
 
 	exemplars bool // some counter has had one
+
+	pacer pace.Pacer // a page of many series is long work
 }
 
 // pool is digests that entries of one series gave in an interval.
@@ -58,6 +61,7 @@ func newBoard(c Config, interval time.Duration) *board {
 
 // add adds a chunk of an interval. It keeps series, which never change, and nothing else of it.
 func (b *board) add(chunk *sinks.Batch, now time.Time) {
+	b.pacer.Begin()
 	b.moment.seen, b.moment.end = now.Sub(b.start), chunk.End.Unix()
 	// The first interval of a daemon is short, and what comes in it comes again when the usual time has passed.
 	every := max(chunk.Interval, b.interval, time.Millisecond)
@@ -73,6 +77,7 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 			continue
 		}
 		b.point(p)
+		b.step(i)
 	}
 	for i := range chunk.Exemplars {
 		b.exemplar(&chunk.Exemplars[i])
@@ -86,6 +91,7 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 	}
 	for i := range chunk.Distributions {
 		b.digest(&chunk.Distributions[i])
+		b.step(i)
 	}
 	for i := range chunk.Events {
 		b.event(&chunk.Events[i])
@@ -95,9 +101,22 @@ func (b *board) add(chunk *sinks.Batch, now time.Time) {
 	}
 }
 
+// step lets the pacer rest from time to time, with the lock of the sink held: what waits for that lock is no reader of sockets, and no scrape.
+func (b *board) step(i int) {
+	if i%stepSeries == stepSeries-1 {
+		b.pacer.Step()
+	}
+}
+
+const stepSeries = 32 // a microsecond each, about
+
 // finish ends the interval. Points of histograms whose digests went elsewhere are shown after all.
 func (b *board) finish() {
+	b.pacer.Begin()
+	i := 0
 	for p := range b.waiting.all() {
+		b.step(i)
+		i++
 		if e := b.find(b.digests, p.Series.Name, p.Series.Tags); e == nil || e.round != b.moment.round {
 			b.point(p)
 		}

@@ -34,6 +34,7 @@ func (f form) format() expfmt.Format {
 // encode writes the page. It needs little memory however long the page is, and writes little at a time.
 func (p *page) encode(w io.Writer, f form) error {
 	m := &messages{percentiles: p.percentiles}
+	m.pacer.Begin()
 	if f == protoForm {
 		return p.encodeProto(w, m)
 	}

@@ -6,6 +6,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/veneurd/veneur/internal/pace"
 )
 
 // How much of a family is made into messages at once.
@@ -18,6 +20,7 @@ const (
 // until the next piece.
 type messages struct {
 	percentiles []float64
+	pacer       pace.Pacer
 
 	family     dto.MetricFamily
 	metrics    []dto.Metric
@@ -39,6 +42,7 @@ type messages struct {
 
 // piece returns the family that begins with the sample from as far as a piece goes, to the sample to at most, and where it ends.
 func (m *messages) piece(p *page, from, to int) (*dto.MetricFamily, int) {
+	m.pacer.Step()
 	f := p.samples.at(from).family
 	labels, end := 0, from
 	for end < to && end-from < maxPiece {

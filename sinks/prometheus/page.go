@@ -26,6 +26,7 @@ func (b *board) page() *page {
 	for f := range b.families.all() {
 		for k := range f.series.all() {
 			p.samples.add(sample{k, k.value})
+			b.step(p.samples.n)
 		}
 	}
 	return p

@@ -129,7 +129,8 @@ func (k *sink) expireUntil(ctx context.Context) {
 func (k *sink) expire(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.board.expire(now.Sub(k.board.start), k.board.expireAfter) && !k.open {
+	k.board.pacer.Begin()
+	if k.board.expire(now.Sub(k.board.start), k.board.expireAfter, k.board.step) && !k.open {
 		k.show(k.board.page())
 	}
 	k.count()

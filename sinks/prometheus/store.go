@@ -214,10 +214,13 @@ func (s *store) remove(key string, e *entry, why leaving) bool {
 }
 
 // expire lets go of the entries that got no value for so long, or for two of their own intervals if these are longer: what comes once in ten
-// minutes, as span metrics may, stays until it can come again. It says whether the page has changed.
-func (s *store) expire(now, after time.Duration) bool {
+// minutes, as span metrics may, stays until it can come again. It says whether the page has changed. step is called after each.
+func (s *store) expire(now, after time.Duration, step func(i int)) bool {
 	changed := false
+	i := 0
 	for key, e := range s.entries {
+		step(i)
+		i++
 		if now-e.seen >= max(after, 2*e.interval()) && s.remove(key, e, expired) {
 			changed = true
 		}
