@@ -230,3 +230,21 @@ metric_sinks: [{kind: localfile, name: out, config: {path: `+out+`}}]`)
 	require.NoError(t, d.Stop())
 	require.Equal(t, 1.0, servertest.Totals(servertest.Records(t, out))["nonl"])
 }
+
+func TestWhatIsNotFlushedAtAStopIsCounted(t *testing.T) {
+	for _, atStop := range []bool{true, false} {
+		d := servertest.Start(t, fmt.Sprintf(`
+interval: 1h
+flush_on_shutdown: %t
+statsd_listen_addresses: [udp://127.0.0.1:0]
+metric_sinks: [{kind: blackhole, name: a}]
+`, atStop))
+		d.Send("udp", "a:1|c\nb:2:3|h\na:1|c")
+		d.Await(3, "ingest.lines")
+		require.NoError(t, d.Stop())
+		want := map[bool]float64{false: 2}[atStop]
+		require.Equal(t, want, d.Value("flush.left_behind", "sink:a", "reason:flush_on_shutdown"))
+		require.Zero(t, d.Value("flush.left_behind", "sink:a", "reason:unfinished"))
+		require.Equal(t, atStop, d.Value("sink.offered", "sink:a") > 0)
+	}
+}

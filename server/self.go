@@ -20,8 +20,14 @@ func newSelfLane(table *aggregate.Table) *selfLane {
 	return &selfLane{table: table, start: time.Now()}
 }
 
-// Flip starts a new generation of the table.
-func (l *selfLane) Flip() { l.table.Flip() }
+// Flip starts a new generation of the table. Of what is in it no account is kept.
+func (l *selfLane) Flip() int {
+	l.table.Flip()
+	return 0
+}
+
+// Held returns 0.
+func (l *selfLane) Held() int { return 0 }
 
 // WithLock calls f.
 func (l *selfLane) WithLock(f func()) { f() }

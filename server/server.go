@@ -168,9 +168,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.stats != nil {
 		group.Stage("telemetry", statsGrace, s.stats)
 	}
-	if s.spans != nil {
-		group.Stage("span metrics", keeperGrace, s.spans.Keeper())
-	}
+	group.Stage("accounts", keeperGrace, s.keepers()...)
 	group.Stage("sinks", sinkGrace, s.sinks.runners()...)
 	group.Stage("flush", flushGrace, s.flushRunners()...)
 	// Stop waits for nobody, so somebody has to wait for it: a Runner like any other, which ends with the group.
@@ -196,6 +194,15 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 var errStopped = errors.New("stopped by request")
+
+// keepers are what has something to settle when the sinks have ended.
+func (s *Server) keepers() []lifecycle.Runner {
+	runners := []lifecycle.Runner{s.flusher.Leftovers()}
+	if s.spans != nil {
+		runners = append(runners, s.spans.Keeper())
+	}
+	return runners
+}
 
 func (s *Server) flushRunners() []lifecycle.Runner {
 	runners := []lifecycle.Runner{s.flusher}

@@ -150,6 +150,12 @@ func (t *Table) touch(e *entry) {
 	}
 }
 
+// Held returns how much the present interval holds: series with values, points with times of their own, events and checks.
+func (t *Table) Held() int {
+	g := &t.gens[t.cur]
+	return g.active.Len() + g.timed.Len() + g.events.Len() + g.checks.Len()
+}
+
 // Flip ends the interval: from now on samples go to the other generation, and Collect reads this one. Its cost does not depend on what
 // the table holds. While the generation before is not yet collected it does nothing: the interval goes on, and nothing is lost.
 func (t *Table) Flip() {

@@ -17,8 +17,11 @@ import (
 
 // Lane is what the flusher needs of a lane.
 type Lane interface {
-	// Flip starts a new generation of the lane's table, under the lane's lock.
-	Flip()
+	// Flip starts a new generation of the lane's table, under the lane's lock, and returns how many items the one before holds: series with
+	// values, points with times, events and checks.
+	Flip() int
+	// Held returns how many items the present generation holds. It takes the lane's lock.
+	Held() int
 	// WithLock calls f with the lane's lock held.
 	WithLock(f func())
 }
@@ -56,6 +59,7 @@ type Flusher struct {
 	stats  stats
 	pacer  pace.Pacer
 	step   func() // the pacer's
+	left   leftovers
 
 	told    time.Time    // when a conflict was last logged
 	flushed atomic.Int64 // when the last flush ended, since begun
@@ -97,6 +101,7 @@ func New(s Settings) *Flusher {
 	}
 	f.router = newRouter(names, s.Config.MetricSinkRouting)
 	f.stats = newStats(s.Telemetry, names)
+	f.left.init(f)
 	return f
 }
 
@@ -134,9 +139,7 @@ func (f *Flusher) flush(t tick) {
 	if f.s.BeforeEnd != nil {
 		f.s.BeforeEnd()
 	}
-	for _, lane := range f.s.Lanes {
-		lane.Flip()
-	}
+	f.left.flip()
 	f.pacer.Begin()
 	iv := f.s.Collector.Collect()
 	f.s.Collector.MergeScopes(iv)
@@ -145,8 +148,10 @@ func (f *Flusher) flush(t tick) {
 	for _, o := range f.ruled {
 		f.rewrite(o, iv, t)
 	}
+	f.left.offeredAll()
 	f.s.Collector.Release(iv)
-	gaveBack := f.s.Collector.Expire(func(table int, do func()) {
+	// At a stop all that would be forgotten goes with the process, and the interval after this one may have to be flushed in the same time.
+	gaveBack := !f.stopping() && f.s.Collector.Expire(func(table int, do func()) {
 		f.s.Lanes[table].WithLock(do)
 	})
 
@@ -159,5 +164,14 @@ func (f *Flusher) flush(t tick) {
 		// which leaves alone what was in use at the collection before the last one: hence a second one, of what little is left.
 		runtime.GC()
 		runtime.GC()
+	}
+}
+
+func (f *Flusher) stopping() bool {
+	select {
+	case <-f.pacer.Hurry:
+		return true
+	default:
+		return false
 	}
 }

@@ -26,7 +26,18 @@ type lane struct {
 	table *aggregate.Table
 }
 
-func (l *lane) Flip() { l.WithLock(l.table.Flip) }
+func (l *lane) Flip() (held int) {
+	l.WithLock(func() {
+		held = l.table.Held()
+		l.table.Flip()
+	})
+	return held
+}
+
+func (l *lane) Held() (held int) {
+	l.WithLock(func() { held = l.table.Held() })
+	return held
+}
 
 func (l *lane) WithLock(f func()) {
 	l.mu.Lock()

@@ -130,6 +130,10 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
 	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
+	if !f.left.offer(o.index) {
+		points.list.lease.release()
+		return
+	}
 	o.Offer(points.list.lease.release, f.tellingOf(o), interval...)
 }
 

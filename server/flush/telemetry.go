@@ -55,9 +55,15 @@ var descGaveWay = telemetry.Desc{
 	Help: "Gauges whose value gave way to that of another series with the same name and tags, such as a gauge x.min to the minimum of a histogram x.",
 }
 
+var descLeftBehind = telemetry.Desc{
+	Name: "flush.left_behind", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "reason"}, Loss: true,
+	Help: "What the end of the daemon left unoffered to a sink: series with values, of each lane, points with times, events and checks, be it that a route keeps them out. " +
+		"unfinished: their flush did not end in time; flush_on_shutdown: it is turned off.",
+}
+
 // Descs returns what this package counts.
 func Descs() []telemetry.Desc {
-	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting, descGaveWay, descSaturated}
+	return []telemetry.Desc{descFlushes, descSkipped, descDuration, descCovered, descPoints, descSomewhere, descNoSink, descNoSinkOther, descRouted, descConflicting, descGaveWay, descSaturated, descLeftBehind}
 }
 
 // stats are the handles of a Flusher.
@@ -66,6 +72,7 @@ type stats struct {
 	noSinkChecks, noSinkEvents, saturated       *telemetry.Metric
 	duration, covered                           *telemetry.Metric
 	routed, conflicting, gaveWay                []*telemetry.Metric // by target
+	unfinished, turnedOff                       []*telemetry.Metric // by target
 }
 
 func newStats(r *telemetry.Registry, targets []string) stats {
@@ -86,6 +93,8 @@ func newStats(r *telemetry.Registry, targets []string) stats {
 		s.routed = append(s.routed, r.Counter(&descRouted, target))
 		s.conflicting = append(s.conflicting, r.Counter(&descConflicting, target))
 		s.gaveWay = append(s.gaveWay, r.Counter(&descGaveWay, target))
+		s.unfinished = append(s.unfinished, r.Counter(&descLeftBehind, target, "unfinished"))
+		s.turnedOff = append(s.turnedOff, r.Counter(&descLeftBehind, target, "flush_on_shutdown"))
 	}
 	return s
 }

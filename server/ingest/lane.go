@@ -19,8 +19,21 @@ func newLane(table *aggregate.Table) *Lane { return &Lane{table: table} }
 // Table returns the lane's table. Only methods that the table allows without the lane's lock may be called on it outside of WithLock.
 func (l *Lane) Table() *aggregate.Table { return l.table }
 
-// Flip starts a new generation of the table. It takes the lane's lock, for as long as no more than a few words change.
-func (l *Lane) Flip() { l.WithLock(l.table.Flip) }
+// Flip starts a new generation of the table, and returns how much the one before holds. It takes the lane's lock, for as long as no more than a
+// few words change.
+func (l *Lane) Flip() (held int) {
+	l.WithLock(func() {
+		held = l.table.Held()
+		l.table.Flip()
+	})
+	return held
+}
+
+// Held returns how much the table's present generation holds.
+func (l *Lane) Held() (held int) {
+	l.WithLock(func() { held = l.table.Held() })
+	return held
+}
 
 // WithLock calls f while nothing is added to the table. The lane's reader waits, and the kernel's buffer fills, until it returns.
 func (l *Lane) WithLock(f func()) {
