@@ -49,6 +49,7 @@ type state struct {
 	own    epoch  // the same, where there is no client to share one
 	span   ssf.SSFSpan
 	inline [inlineTags]ssf.Tag
+	places tagPlaces
 }
 
 var states = sync.Pool{New: func() any {
@@ -123,12 +124,16 @@ func (s Span) lock() *state {
 
 func (st *state) unlock(id int64) { st.holder.Store(id) }
 
-// SetTag gives the tag its value. Eight tags cost nothing, more of them memory, and each is compared with those that are there. Key and
+// SetTag gives the tag its value. Eight tags cost nothing, more of them memory, and each is compared with those that are there, up to 32. Key and
 // value must be UTF-8, as all text of a span: the daemon refuses a span that has other bytes. They are not looked at here, for the time that
 // would take, so whoever passes on what a stranger wrote uses strings.ToValidUTF8.
 func (s Span) SetTag(key, value string) {
 	if st := s.lock(); st != nil {
-		st.span.SetTag(key, value)
+		if len(st.span.Tags) <= fewTags { // setTag, which costs a call
+			st.span.SetTag(key, value)
+		} else {
+			st.setOfMany(key, value)
+		}
 		st.unlock(s.id)
 	}
 }
@@ -136,7 +141,7 @@ func (s Span) SetTag(key, value string) {
 // Tag returns the value of a tag.
 func (s Span) Tag(key string) (value string, ok bool) {
 	if st := s.lock(); st != nil {
-		value, ok = st.span.Tag(key)
+		value, ok = st.tag(key)
 		st.unlock(s.id)
 	}
 	return value, ok
@@ -200,8 +205,8 @@ func (s Span) Error(err error) {
 	text, kind := strings.ToValidUTF8(err.Error(), string(utf8.RuneError)), reflect.TypeOf(err).String()
 	if st := s.lock(); st != nil {
 		st.span.Error = true
-		st.span.SetTag("error.msg", text)
-		st.span.SetTag("error.type", kind)
+		st.setTag("error.msg", text)
+		st.setTag("error.type", kind)
 		st.unlock(s.id)
 	}
 }
@@ -247,6 +252,7 @@ func (st *state) reset() {
 	clear(samples)
 	if cap(tags) != inlineTags {
 		clear(st.inline[:]) // what stood there before there were too many
+		st.places.reset()
 	}
 	if cap(tags) > keptTags {
 		tags = st.inline[:]
