@@ -49,11 +49,12 @@ const (
 	dropTooLarge dropReason = "too_large" // one item that is larger than all of the queue
 	dropAge      dropReason = "age"       // older than max_age
 	dropDamaged  dropReason = "damaged"   // it was not read back as it was written
+	dropRemoved  dropReason = "removed"   // somebody removed the directory, or what was in it
 )
 
 func newDisk(c *core, decode decoder, s Settings) *disk {
 	d := &disk{core: c, decode: decode, dropped: map[dropReason]*telemetry.Metric{}}
-	for _, r := range []dropReason{dropFull, dropTooLarge, dropAge, dropDamaged} {
+	for _, r := range []dropReason{dropFull, dropTooLarge, dropAge, dropDamaged, dropRemoved} {
 		d.dropped[r] = s.Telemetry.Counter(&descDiskDropped, s.Name, c.signal, string(r))
 	}
 	return d
@@ -97,6 +98,9 @@ func (d *disk) state() diskqueue.State {
 const (
 	firstDiskPause = time.Second
 	maxDiskPause   = 30 * time.Second
+
+	// lookEvery is how often, at least, it is looked whether the directory is still there. Each write looks first.
+	lookEvery = 10 * time.Second
 )
 
 // run moves what comes in to the disk until stop is closed and nothing is left in memory, or the disk takes no more. Without a disk it
@@ -126,7 +130,12 @@ func (d *disk) run(stop <-chan struct{}) {
 			if due := d.queue.Sync(); due > 0 && (after == 0 || due < after) {
 				after = due
 			}
+			if after == 0 || after > lookEvery {
+				after = lookEvery
+			}
 			wait(after, q.toDisk, stop, nil)
+			lost, _ := d.queue.Look() // whose error the next write says, and State
+			d.lose(lost)
 		}
 	}
 }
@@ -158,8 +167,7 @@ func (d *disk) store(p *parcel, from, to int) bool {
 		c = c.part(from, to)
 	}
 	lost, err := d.queue.Append(diskqueue.Record{Items: to - from, Born: p.born, Payload: c.encode(&d.encoder)})
-	d.dropped[dropFull].Add(uint64(lost.Items))
-	q.lose(lost.Items, overflow)
+	d.lose(lost)
 	switch {
 	case errors.Is(err, diskqueue.ErrTooLarge):
 		d.dropped[dropTooLarge].Add(uint64(to - from))
@@ -176,6 +184,17 @@ func (d *disk) store(p *parcel, from, to int) bool {
 		d.log.Info("the disk takes the queue again")
 	}
 	return true
+}
+
+// lose accounts for what went from the disk to make room, or with the directory.
+func (d *disk) lose(lost diskqueue.Lost) {
+	reason, o := dropFull, overflow
+	if lost.Removed {
+		reason, o = dropRemoved, expired
+		d.log.WithField("lost", lost.Items).Error("the directory of the disk queue was removed or emptied; it is made anew")
+	}
+	d.dropped[reason].Add(uint64(lost.Items))
+	d.core.queue.lose(lost.Items, o)
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -187,14 +187,15 @@ func TestDiskThatTakesNothing(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "queue")
 		away := dir + ".away"
 		r := onDisk(t, dir, func(c *delivery.Config) { c.QueueItems, c.ChunkItems = 1000, 100 })
-		require.NoError(t, os.Rename(dir, away)) // a new file cannot be made
+		require.NoError(t, os.Rename(dir, away))
+		require.NoError(t, os.WriteFile(dir, nil, 0o600)) // so that no directory can be made
 		stop := run(t, r)
 		r.Offer(batch(10, 1))
 		time.Sleep(time.Second)
 		r.settled(delivery.Ledger{Sent: 10})
 		text, ok := r.Stored()
 		require.True(t, ok)
-		require.Contains(t, text, "the disk takes nothing: open "+dir)
+		require.Contains(t, text, "the disk takes nothing: mkdir "+dir)
 		require.Positive(t, r.reg.Value("sink.disk_errors"))
 		_, ok = r.logged("the disk takes nothing; until it does, the queue is in memory only")
 		require.True(t, ok)
@@ -209,6 +210,7 @@ func TestDiskThatTakesNothing(t *testing.T) {
 		require.NotZero(t, l.Overflow)
 		require.Zero(t, l.Stored)
 
+		require.NoError(t, os.Remove(dir))
 		require.NoError(t, os.Rename(away, dir))
 		time.Sleep(time.Minute)
 		l = r.lawful()
@@ -222,6 +224,72 @@ func TestDiskThatTakesNothing(t *testing.T) {
 		r.settled(delivery.Ledger{Sent: l.Sent, Overflow: l.Overflow})
 		require.IsIncreasing(t, r.values())
 	})
+}
+
+// Somebody removes the directory under the daemon, or what is in it: that is said and counted, and what comes after is on disk again.
+func TestDirectoryThatIsRemoved(t *testing.T) {
+	empty := func(pattern string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			paths, err := filepath.Glob(filepath.Join(dir, pattern))
+			require.NoError(t, err)
+			require.NotEmpty(t, paths)
+			for _, path := range paths {
+				require.NoError(t, os.Remove(path))
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		remove func(t *testing.T, dir string)
+		idle   bool // nothing comes in for a while after it
+		lost   uint64
+	}{
+		{"the directory", func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) }, false, 40},
+		{"the directory, while nothing comes", func(t *testing.T, dir string) { require.NoError(t, os.RemoveAll(dir)) }, true, 40},
+		{"what is in it", empty("*"), false, 40},
+		{"the lock", empty("lock"), false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "queue")
+				r := onDisk(t, dir, nil)
+				r.down()
+				stop := run(t, r)
+				for i := range 5 {
+					r.Offer(batch(10, float64(i)))
+				}
+				time.Sleep(time.Minute)
+				r.settled(delivery.Ledger{Waiting: 50, Stored: 50})
+				tt.remove(t, dir)
+				if tt.idle {
+					time.Sleep(time.Minute)
+					require.DirExists(t, dir)
+					r.settled(delivery.Ledger{Waiting: 10, Stored: 10, Expired: 40})
+				}
+				r.Offer(batch(20, 5))
+				time.Sleep(time.Second)
+				r.settled(delivery.Ledger{Waiting: 70 - tt.lost, Stored: 70 - tt.lost, Expired: tt.lost}) // the oldest is being sent
+				require.Equal(t, float64(tt.lost), r.reg.Value("sink.disk_dropped", "reason:removed"))
+				require.Equal(t, 1.0, r.reg.Value("sink.disk_errors"))
+				fields, ok := r.logged("the directory of the disk queue was removed or emptied; it is made anew")
+				require.True(t, ok)
+				require.EqualValues(t, tt.lost, fields["lost"])
+
+				r.rec.AnswerWith(nil)
+				time.Sleep(2 * time.Minute)
+				r.settled(delivery.Ledger{Sent: 70 - tt.lost, Expired: tt.lost})
+				require.Zero(t, r.reg.Value("sink.disk_age"))
+				r.down()
+				r.Offer(batch(7, 6))
+				time.Sleep(time.Second)
+				stop()
+				r = onDisk(t, dir, nil)
+				r.settled(delivery.Ledger{Waiting: 7, Stored: 7, Replayed: 7})
+				require.NoError(t, r.Close())
+			})
+		})
+	}
 }
 
 func TestDamageOnDisk(t *testing.T) {

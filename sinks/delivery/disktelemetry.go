@@ -35,11 +35,11 @@ var (
 	}
 	descDiskErrors = telemetry.Desc{
 		Name: "sink.disk_errors", Kind: telemetry.Counter, Unit: "errors", Tags: []string{"sink", "signal"},
-		Help: "Writes, syncs and removals that failed; while the disk takes nothing, the queue is in memory only.",
+		Help: "Writes, syncs and removals that failed, and directories that were found gone; while the disk takes nothing, the queue is in memory only.",
 	}
 	descDiskDropped = telemetry.Desc{
 		Name: "sink.disk_dropped", Kind: telemetry.Counter, Unit: "items", Tags: []string{"sink", "signal", "reason"}, Loss: true,
-		Help: "Items lost from the disk: full and too_large are among those that overflowed, age and damaged among those expired.",
+		Help: "Items lost from the disk: full and too_large are among those that overflowed, age, damaged and removed (with the directory) among those expired.",
 	}
 )
 

@@ -26,18 +26,30 @@ func (q *Queue) Append(r Record) (lost Lost, err error) {
 	if size+segmentHeader > int64(q.cfg.MaxBytes) || len(r.Payload) > maxPayload {
 		return lost, ErrTooLarge
 	}
+	if removed, err := q.Look(); err != nil || removed.Removed {
+		// Nothing of what there is after that has to go for the bound, which it kept before.
+		if err == nil {
+			err = q.append(r)
+		}
+		return removed, err
+	}
 	if w.segment != nil && w.segment.size+size > q.segmentBytes && w.segment.size > segmentHeader {
 		q.seal()
 	}
 	lost = q.makeRoom(size + segmentHeader)
+	return lost, q.append(r)
+}
+
+// append writes a record, for which there is room.
+func (q *Queue) append(r Record) error {
 	if err := q.write(r); err != nil {
 		q.broken(err)
-		return lost, err
+		return err
 	}
 	if q.cfg.FsyncInterval == 0 {
 		q.Sync()
 	}
-	return lost, nil
+	return nil
 }
 
 // makeRoom drops the oldest segments until there is room for so many bytes.

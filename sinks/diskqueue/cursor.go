@@ -8,13 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // cursor is where the oldest record that is not done begins. It is written in place, in one small write: one that a crash has torn is found
 // out by its CRC, and then everything that is there counts as not done.
 type cursor struct {
+	mu   sync.Mutex // held while it is written
 	file *os.File
-	buf  [cursorSize]byte
+	buf  [cursorSize]byte // what the file holds, or zeros
 }
 
 const (
@@ -41,11 +43,29 @@ func openCursor(dir string) (c *cursor, segment uint64, offset int64, err error)
 
 // set writes the place. It fails only as the disk fails; then more is sent again than need be.
 func (c *cursor) set(segment uint64, offset int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	binary.LittleEndian.PutUint64(c.buf[:], segment)
 	binary.LittleEndian.PutUint64(c.buf[8:], uint64(offset))
 	binary.LittleEndian.PutUint32(c.buf[16:], crc32.Checksum(c.buf[:16], castagnoli))
 	_, err := c.file.WriteAt(c.buf[:], 0)
 	return err
+}
+
+// move has the cursor in the directory, which is another than it was.
+func (c *cursor) move(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, cursorName), os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := f.WriteAt(c.buf[:], 0); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	_ = c.file.Close() // of a file that nobody will read
+	c.file = f
+	return nil
 }
 
 func (c *cursor) close() error { return c.file.Close() }

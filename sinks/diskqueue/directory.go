@@ -20,26 +20,35 @@ const (
 	lockName = "lock"
 )
 
-// openDirectory makes the directory if need be, locks it, and makes sure that it is the queue of that signal. unlock lets it go.
-func openDirectory(dir, signal string) (unlock func() error, err error) {
+// held is a directory that is this queue's, as long as its lock is the file it was.
+type held struct {
+	lock   fs.FileInfo
+	unlock func() error // lets it go
+}
+
+// openDirectory makes the directory if need be, locks it, and makes sure that it is the queue of that signal.
+func openDirectory(dir, signal string) (h held, err error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
-		return nil, fmt.Errorf("%w: the daemon's user must be able to make this directory, or to write to it", err)
+		return h, fmt.Errorf("%w: the daemon's user must be able to make this directory, or to write to it", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the daemon's user must own this directory", err)
+		return h, fmt.Errorf("%w: the daemon's user must own this directory", err)
 	}
 	if err := ownable(dir, entries); err != nil {
-		return nil, err
+		return h, err
 	}
-	unlock, err = lock(filepath.Join(dir, lockName))
+	path := filepath.Join(dir, lockName)
+	if h.unlock, err = lock(path); err != nil {
+		return h, err
+	}
+	if h.lock, err = os.Stat(path); err == nil {
+		err = mark(dir, signal)
+	}
 	if err != nil {
-		return nil, err
+		return h, errors.Join(err, h.unlock())
 	}
-	if err := mark(dir, signal); err != nil {
-		return nil, errors.Join(err, unlock())
-	}
-	return unlock, nil
+	return h, nil
 }
 
 // ownable refuses a directory in which somebody else keeps something.

@@ -28,5 +28,6 @@
 // # What is lost
 //
 // When max_bytes is reached the oldest segment goes. A record whose payload is damaged is left out; where a header is damaged, as at the
-// end of a file that a crash cut, what follows in that segment is cut off. Both are counted, and nothing else is touched.
+// end of a file that a crash cut, what follows in that segment is cut off. Both are counted, and nothing else is touched. What somebody removes
+// under a running daemon is lost, and counted: the directory is made anew.
 package diskqueue

@@ -148,7 +148,7 @@ func (q *Queue) abandon(s *segment) Lost {
 	}
 	q.state.Corrupt++
 	q.state.CorruptBytes += s.size - s.offset
-	lost := Lost{s.items, s.records}
+	lost := Lost{Items: s.items, Records: s.records}
 	s.offset = s.size
 	return q.leave(s, lost.Items, lost.Records)
 }
@@ -157,12 +157,8 @@ func (q *Queue) abandon(s *segment) Lost {
 func (q *Queue) leave(s *segment, items, records int) Lost {
 	s.items -= items
 	s.records -= records
-	q.state.Items -= items
-	q.state.Records -= records
-	if q.state.Records == 0 {
-		q.state.Oldest = time.Time{}
-	}
-	return Lost{items, records}
+	q.account(items, records)
+	return Lost{Items: items, Records: records}
 }
 
 // Damaged is Done for a record that Next returned and that could not be read after all.
@@ -186,8 +182,7 @@ func (q *Queue) Done() {
 		return
 	}
 	if t.segment.dropped {
-		q.state.Items -= t.items
-		q.state.Records--
+		q.account(t.items, 1)
 	} else {
 		t.segment.offset = t.end
 		q.leave(t.segment, t.items, 1)

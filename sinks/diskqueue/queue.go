@@ -12,8 +12,9 @@ import (
 // may be called by any.
 type Queue struct {
 	cfg          Config
+	signal       string
 	segmentBytes int64
-	unlock       func() error
+	held         held // of the goroutine of Append
 	cursor       *cursor
 	writer       writer
 	reader       reader
@@ -47,6 +48,8 @@ type State struct {
 type Lost struct {
 	Items   int
 	Records int
+	// Removed says that it went with the directory, which has been made anew, or with what was in it.
+	Removed bool
 }
 
 // ErrTooLarge says that a record is larger than the whole queue may be.
@@ -55,11 +58,11 @@ var ErrTooLarge = errors.New("larger than max_bytes")
 // Open opens the queue of a signal, "points" or "spans", that c names, and reads what an earlier process has left there. It costs
 // one reading of all of it. The error says what to do.
 func Open(c Config, signal string) (*Queue, error) {
-	unlock, err := openDirectory(c.Path, signal)
+	h, err := openDirectory(c.Path, signal)
 	if err != nil {
 		return nil, err
 	}
-	q := &Queue{cfg: c, segmentBytes: int64(c.MaxBytes) / 16, unlock: unlock, nextID: 1}
+	q := &Queue{cfg: c, signal: signal, segmentBytes: int64(c.MaxBytes) / 16, held: h, nextID: 1}
 	if err := q.load(); err != nil {
 		return nil, errors.Join(err, q.Close())
 	}
@@ -128,15 +131,29 @@ func (q *Queue) State() State {
 func (q *Queue) drop() Lost {
 	s := q.segments[0]
 	q.segments = q.segments[1:]
-	lost := Lost{s.items, s.records}
+	lost := q.unlist(s)
+	q.forget(s)
+	return lost
+}
+
+// unlist takes what a segment holds out of the accounts; the lock is held.
+func (q *Queue) unlist(s *segment) Lost {
+	lost := Lost{Items: s.items, Records: s.records}
 	if q.taken.segment == s {
 		lost.Items -= q.taken.items
 		lost.Records--
 	}
-	q.state.Items -= lost.Items
-	q.state.Records -= lost.Records
-	q.forget(s)
+	q.account(lost.Items, lost.Records)
 	return lost
+}
+
+// account takes records out of the accounts; the lock is held.
+func (q *Queue) account(items, records int) {
+	q.state.Items -= items
+	q.state.Records -= records
+	if q.state.Records == 0 {
+		q.state.Oldest = time.Time{}
+	}
 }
 
 // forget removes the file of a segment that is out of the list; the lock is held.
@@ -159,5 +176,5 @@ func (q *Queue) Close() error {
 	if q.cursor != nil {
 		err = errors.Join(err, q.cursor.close())
 	}
-	return errors.Join(err, q.unlock())
+	return errors.Join(err, q.held.unlock())
 }
