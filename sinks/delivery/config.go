@@ -50,7 +50,7 @@ type Common struct {
 	RetryAttempts int `yaml:"retry_attempts"`
 	// RetryInitial bounds the wait after a first failed attempt. The bound doubles with each further one, and the wait is a random
 	// part of it, so that many daemons do not come back at once. A backend that asks for a longer wait gets it, up to
-	// expire_after.
+	// expire_after; what would expire before it is over is given up at once.
 	RetryInitial time.Duration `yaml:"retry_initial"`
 	// RetryMax is where the bound stops doubling.
 	RetryMax time.Duration `yaml:"retry_max"`
