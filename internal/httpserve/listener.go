@@ -31,7 +31,7 @@ type listener struct {
 }
 
 func newListener(ln net.Listener, s Settings) *listener {
-	return &listener{Listener: ln, room: newRoom(s.MaxConnections), refused: s.Refused, log: s.Log, done: make(chan struct{})}
+	return &listener{Listener: ln, room: newRoom(s.MaxConnections, s.BusyGrace), refused: s.Refused, log: s.Log, done: make(chan struct{})}
 }
 
 // Accept returns the next connection that there is room for.

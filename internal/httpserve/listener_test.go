@@ -189,7 +189,7 @@ func TestStopWaitsForNoNewcomer(t *testing.T) {
 
 func TestTheLongestIdleMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(3)
+		r := newRoom(3, 0)
 		conns := make([]*trackedConn, 6)
 		for i := range conns {
 			near, far := net.Pipe()
@@ -226,4 +226,57 @@ func TestTheLongestIdleMakesRoom(t *testing.T) {
 		require.Nil(t, evicted)
 		require.Equal(t, 3, r.open)
 	})
+}
+
+func TestTheLongestBusyMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(3, time.Minute)
+		conns := make([]*trackedConn, 6)
+		for i := range conns {
+			near, far := net.Pipe()
+			require.NoError(t, far.Close())
+			conns[i] = &trackedConn{Conn: near, room: r}
+		}
+		for _, c := range conns[:3] {
+			entered, _, _ := r.enter(c)
+			require.True(t, entered)
+		}
+		conns[0].note(http.StateActive)
+		conns[0].note(http.StateHijacked)
+		conns[2].note(http.StateActive)
+		time.Sleep(time.Second)
+		conns[1].note(http.StateActive)
+		conns[2].note(http.StateIdle)
+		conns[2].note(http.StateActive) // another request, after that of conns[1]
+		time.Sleep(time.Minute - time.Nanosecond)
+		entered, _, wait := r.enter(conns[3])
+		require.False(t, entered)
+		require.Zero(t, wait, "all are kept")
+
+		time.Sleep(time.Nanosecond)
+		for i, want := range []*trackedConn{conns[1], conns[2]} {
+			entered, evicted, _ := r.enter(conns[3+i])
+			require.True(t, entered)
+			require.Same(t, want, evicted)
+			evicted.note(http.StateIdle)
+			require.NoError(t, evicted.Close(), "its place is given away already")
+			conns[3+i].note(http.StateActive)
+		}
+		entered, _, wait = r.enter(conns[5])
+		require.False(t, entered)
+		require.Zero(t, wait, "all are kept")
+		require.Equal(t, 3, r.open)
+	})
+}
+
+func TestSlowRequestsMakeRoom(t *testing.T) {
+	refused := make(chan struct{}, 10)
+	s := settings(nil)
+	s.Refused, s.BusyGrace = func() { refused <- struct{}{} }, time.Nanosecond
+	server, release, stop := busy(t, s)
+	defer stop()
+	conn := ask(t, server, get)
+	<-refused
+	close(release)
+	answered(t, conn)
 }

@@ -13,15 +13,19 @@ const idleGrace = 20 * time.Millisecond
 
 // room knows the open connections, and which of them have no request under way. All methods may be called from many goroutines at once.
 type room struct {
-	limit   int
-	changed chan struct{} // holds a token when a connection was closed or became idle
+	limit     int
+	busyGrace time.Duration // see Settings
+	changed   chan struct{} // holds a token when a connection was closed or became idle
 
 	mu   sync.Mutex
 	open int
-	idle list.List // of *trackedConn, the one that is idle longest first
+	// Of *trackedConn, the one first that is that longest.
+	idle, busy list.List
 }
 
-func newRoom(limit int) *room { return &room{limit: limit, changed: make(chan struct{}, 1)} }
+func newRoom(limit int, busyGrace time.Duration) *room {
+	return &room{limit: limit, busyGrace: busyGrace, changed: make(chan struct{}, 1)}
+}
 
 // enter takes a place for c, idle as yet: a free one, or that of evicted, which the caller is to close. When there is none, wait is until
 // one may be taken, or 0 when all connections are busy.
@@ -30,19 +34,33 @@ func (r *room) enter(c *trackedConn) (ok bool, evicted *trackedConn, wait time.D
 	defer r.mu.Unlock()
 	now := time.Now()
 	if r.open >= r.limit {
-		longest := r.idle.Front()
-		if longest == nil {
-			return false, nil, 0
-		}
-		evicted = longest.Value.(*trackedConn)
-		if wait = idleGrace - now.Sub(evicted.since); wait > 0 {
+		if evicted, wait = r.longest(now); evicted == nil {
 			return false, nil, wait
 		}
 		r.remove(evicted)
 	}
 	r.open++
-	c.since, c.element = now, r.idle.PushBack(c)
+	c.enter(&r.idle, now)
 	return true, evicted, 0
+}
+
+// longest returns the connection that is to make room: that which has been longest without a request, or with one, when all have one. When nothing
+// is to make room yet, wait is as for enter. The caller holds mu.
+func (r *room) longest(now time.Time) (c *trackedConn, wait time.Duration) {
+	if first := r.idle.Front(); first != nil {
+		c = first.Value.(*trackedConn)
+		if wait = idleGrace - now.Sub(c.since); wait > 0 {
+			return nil, wait
+		}
+		return c, 0
+	}
+	if first := r.busy.Front(); first != nil && r.busyGrace > 0 {
+		c = first.Value.(*trackedConn)
+		if now.Sub(c.since) >= r.busyGrace {
+			return c, 0
+		}
+	}
+	return nil, 0
 }
 
 // remove gives the place of c away, once. The caller holds mu.
@@ -52,15 +70,7 @@ func (r *room) remove(c *trackedConn) {
 	}
 	c.gone = true
 	r.open--
-	r.busy(c)
-}
-
-// busy makes c one that is kept. The caller holds mu.
-func (r *room) busy(c *trackedConn) {
-	if c.element != nil {
-		r.idle.Remove(c.element)
-		c.element = nil
-	}
+	c.leave()
 }
 
 func (r *room) wake() {
@@ -76,21 +86,41 @@ type trackedConn struct {
 	room *room
 
 	// Guarded by the room's mu.
-	element *list.Element // of the idle ones; nil while a request is under way
-	since   time.Time     // idle
+	list    *list.List    // idle or busy; nil when it is kept
+	element *list.Element // of that
+	since   time.Time     // it is there
 	gone    bool          // closed or evicted
+}
+
+// enter moves c to the end of a list. The caller holds mu.
+func (c *trackedConn) enter(l *list.List, now time.Time) {
+	c.leave()
+	c.list, c.element, c.since = l, l.PushBack(c), now
+}
+
+// leave takes c off the list that it is on. The caller holds mu.
+func (c *trackedConn) leave() {
+	if c.list != nil {
+		c.list.Remove(c.element)
+	}
+	c.list, c.element = nil, nil
 }
 
 // note takes what net/http says. It says StateActive when it has read the headers of a request, so one that is sent in part is none.
 func (c *trackedConn) note(state http.ConnState) {
 	c.room.mu.Lock()
 	defer c.room.mu.Unlock()
+	if c.gone {
+		return
+	}
 	switch state {
-	case http.StateActive, http.StateHijacked:
-		c.room.busy(c)
+	case http.StateActive:
+		c.enter(&c.room.busy, time.Now())
+	case http.StateHijacked:
+		c.leave()
 	case http.StateIdle:
-		if !c.gone && c.element == nil {
-			c.since, c.element = time.Now(), c.room.idle.PushBack(c)
+		if c.list != &c.room.idle {
+			c.enter(&c.room.idle, time.Now())
 			c.room.wake()
 		}
 	}

@@ -12,11 +12,13 @@ type Settings struct {
 	Handler http.Handler
 	Log     func(line string) // takes the lines of net/http's own log and, at most once a minute, an error of accept, from many goroutines at once
 
-	// MaxConnections are open at a time. When a further one comes, the one that has been longest without a request under way is closed; those
-	// with one are kept.
+	// MaxConnections are open at a time. When a further one comes, the one that has been longest without a request under way is closed.
 	MaxConnections int
-	// Refused is called for each connection that is closed because MaxConnections are open, be it an idle one or, when all are busy, the
-	// newcomer. With nil newcomers wait while all are busy, most of them in the kernel's queue.
+	// BusyGrace is for how long those with a request under way are kept all the same: then, when there are no others, the one whose request has taken
+	// longest is closed for a newcomer, or clients that read an answer slowly would keep everybody else away. 0 keeps them.
+	BusyGrace time.Duration
+	// Refused is called for each connection that is closed because MaxConnections are open, be it one that was there or, when all are to be
+	// kept, the newcomer. With nil newcomers wait while all are busy, most of them in the kernel's queue.
 	Refused func()
 
 	HeaderTimeout time.Duration // of a request

@@ -13,6 +13,7 @@ import (
 // Bounds against clients that are slow or mean harm. None is configurable: who asks this port asks for a page.
 const (
 	maxConnections = 256
+	busyGrace      = 2 * time.Second // by then a page is sent, or its reader is slow
 	headerTimeout  = 5 * time.Second
 	bodyTimeout    = 2 * time.Second // nothing here takes a long one
 	writeTimeout   = 10 * time.Second
@@ -51,6 +52,7 @@ func New(s Settings) *Server {
 		Handler:        server.handler(),
 		Log:            func(line string) { s.Log.Warn(line) },
 		MaxConnections: maxConnections,
+		BusyGrace:      busyGrace,
 		Refused:        s.Registry.Counter(&descRefused, reasonTooMany).Inc, // a health check that hangs is worse than one that fails
 		HeaderTimeout:  headerTimeout,
 		WriteTimeout:   writeTimeout, // net/http/pprof knows it and asks for more

@@ -255,6 +255,36 @@ func TestConnectionsAreBounded(t *testing.T) {
 	require.Less(t, time.Since(begin), idleTimeout, "silent connections hold up no stop")
 }
 
+// Whoever has requests under way on all connections that there may be, and is in no hurry, keeps nobody away for long.
+func TestSlowRequestsKeepNobodyAway(t *testing.T) {
+	began, release := make(chan struct{}), make(chan struct{})
+	s := settings()
+	s.Ready = func() (bool, string) {
+		began <- struct{}{}
+		<-release
+		return true, "ready"
+	}
+	url, stop := serve(t, s)
+	defer stop()
+	defer close(release)
+	for range maxConnections {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, "GET /ready HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		<-began
+	}
+	require.Eventually(t, func() bool {
+		resp, err := client.Get(url + "/healthcheck")
+		if err != nil {
+			return false // refused
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}, time.Minute, 10*time.Millisecond)
+	require.Positive(t, s.Registry.Value("admin.refused", "reason:too_many_connections"))
+}
+
 func TestHeadersAreBounded(t *testing.T) {
 	url, stop := serve(t, settings())
 	defer stop()
