@@ -141,7 +141,7 @@ func (g *grpcServer) meter(conn net.Conn) net.Conn {
 	return newMeter(conn, g.budget, func() {
 		g.acceptor.closed[closedMemory].Inc()
 		g.observer.memory.Inc()
-	})
+	}, g.observer.reset)
 }
 
 // handshakeFailed counts a connection that did not come about.

@@ -24,7 +24,8 @@ const (
 type meter struct {
 	net.Conn // of bytes that are not encrypted any more
 	budget   *budget
-	refuse   func() // called once, when the budget does not suffice and the connection is closed
+	refuse   func()            // called once, when the budget does not suffice and the connection is closed
+	reset    func(code uint32) // called with the lock held, for each call that package grpc ends by a reset
 
 	mu      sync.Mutex
 	in, out frameScanner
@@ -34,8 +35,8 @@ type meter struct {
 	closed  bool
 }
 
-func newMeter(conn net.Conn, b *budget, refuse func()) *meter {
-	return &meter{Conn: conn, budget: b, refuse: refuse, in: frameScanner{skip: len(clientPreface)}, calls: map[uint32]int{}}
+func newMeter(conn net.Conn, b *budget, refuse func(), reset func(code uint32)) *meter {
+	return &meter{Conn: conn, budget: b, refuse: refuse, reset: reset, in: frameScanner{skip: len(clientPreface)}, calls: map[uint32]int{}}
 }
 
 // clientPreface is what every client sends before its first frame.
@@ -58,6 +59,9 @@ func (m *meter) Write(b []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.out.scan(b[:n], func(f frameHeader) {
+		if f.kind == frameReset {
+			m.reset(f.code)
+		}
 		if f.kind == frameReset || f.ends() {
 			m.end(f.stream)
 		}

@@ -209,6 +209,37 @@ func TestCallsMayNotHaveLargeHeaders(t *testing.T) {
 	message := packetOf(traceSpan(1))
 	require.NoError(t, client.framer.WriteData(stream, true, append(prefix(len(message)), message...)))
 	r.wait(1, "ingest.spans")
+	r.wait(1, "ingest.refused", "protocol:grpc", "reason:headers")
+	r.requireValue(1, "ingest.refused")
+}
+
+// A connection has so many calls under way; further ones are refused, and counted.
+func TestCallsOfAConnectionAreBounded(t *testing.T) {
+	const more = 5
+	r := start(t, grpcAt("127.0.0.1:0"))
+	client := r.rawClient(r.dial(0))
+	var streams []uint32
+	for range maxCalls {
+		stream, err := client.open(sendSpan)
+		require.NoError(t, err)
+		streams = append(streams, stream)
+	}
+	for range more {
+		stream, err := client.open(sendSpan)
+		require.NoError(t, err)
+		f, err := client.next(http2.FrameRSTStream, stream)
+		require.NoError(t, err)
+		require.Equal(t, http2.ErrCodeRefusedStream, f.(*http2.RSTStreamFrame).ErrCode)
+	}
+	message := packetOf(traceSpan(1))
+	for _, stream := range streams {
+		require.NoError(t, client.framer.WriteData(stream, true, append(prefix(len(message)), message...)))
+		require.NoError(t, client.answer(stream))
+	}
+	r.stop()
+	r.requireValue(maxCalls, "ingest.spans")
+	r.requireValue(more, "ingest.refused", "protocol:grpc", "reason:calls")
+	r.requireValue(more, "ingest.refused")
 }
 
 // Floods make nothing grow: of calls that are taken back at once, of settings and pings whose answers nobody reads.
@@ -280,8 +311,18 @@ func TestFrameScanner(t *testing.T) {
 	require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: make([]byte, 300), EndHeaders: true}))
 	require.NoError(t, framer.WriteData(1, false, make([]byte, 70_000)))
 	require.NoError(t, framer.WriteData(1<<31-1, true, nil))
-	require.NoError(t, framer.WriteRSTStream(3, http2.ErrCodeCancel))
-	want := []frameHeader{{6, 4, 0, 0}, {300, frameHeaders, 4, 1}, {70_000, frameData, 0, 1}, {0, frameData, 1, 1<<31 - 1}, {4, frameReset, 0, 3}}
+	require.NoError(t, framer.WriteRSTStream(3, http2.ErrCodeRefusedStream))
+	require.NoError(t, framer.WriteRawFrame(http2.FrameRSTStream, 0, 3, []byte{1, 2})) // shorter than it may be
+	require.NoError(t, framer.WriteData(5, true, nil))
+	want := []frameHeader{
+		{6, 4, 0, 0, 0},
+		{300, frameHeaders, 4, 1, 0},
+		{70_000, frameData, 0, 1, 0},
+		{0, frameData, 1, 1<<31 - 1, 0},
+		{4, frameReset, 0, 3, codeRefusedStream},
+		{2, frameReset, 0, 3, 0},
+		{0, frameData, 1, 5, 0},
+	}
 	for _, cut := range []int{1, 2, 3, 7, 8, 9, 10, 100, stream.Len()} {
 		s := frameScanner{skip: len(clientPreface)}
 		var got []frameHeader

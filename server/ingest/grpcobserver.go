@@ -18,7 +18,7 @@ type grpcObserver struct {
 	intakes *intakePool
 	log     *telemetry.LogSampler
 
-	message, tooLong, slow, memory, unimplemented, malformed *telemetry.Metric
+	message, tooLong, slow, memory, unimplemented, malformed, calls, headers *telemetry.Metric
 }
 
 func newGRPCObserver(intakes *intakePool, r *telemetry.Registry, log *telemetry.LogSampler) grpcObserver {
@@ -31,6 +31,8 @@ func newGRPCObserver(intakes *intakePool, r *telemetry.Registry, log *telemetry.
 		memory:        r.Counter(&descRefused, protocolGRPC, string(reasonMemory)),
 		unimplemented: r.Counter(&descRefused, protocolGRPC, "unimplemented"),
 		malformed:     r.Counter(&descRefused, protocolGRPC, "malformed"),
+		calls:         r.Counter(&descRefused, protocolGRPC, "calls"),
+		headers:       r.Counter(&descRefused, protocolGRPC, "headers"),
 	}
 }
 
@@ -74,6 +76,16 @@ func (g *grpcObserver) HandleRPC(ctx context.Context, s grpcstats.RPCStats) {
 	}
 	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		cancel()
+	}
+}
+
+// reset counts calls that package grpc refuses without a word to a stats.Handler: all that is seen of that is the frame on the wire.
+func (g *grpcObserver) reset(code uint32) {
+	switch code {
+	case codeRefusedStream:
+		g.calls.Inc()
+	case codeFrameSize:
+		g.headers.Inc()
 	}
 }
 
