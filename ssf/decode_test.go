@@ -127,6 +127,41 @@ func TestManySmallElementsAreRefused(t *testing.T) {
 	}
 }
 
+// Each sample and tag counts, by whichever way it is read, and whether there is room for it or not.
+func TestElementsAreCountedInEveryForm(t *testing.T) {
+	const (
+		most        = 1 << 18
+		sample      = "\x52\x00"
+		sampleField = "\x52\x02\x08\x02"
+		tag         = "\x5a\x06\x0a\x01k\x12\x01v"
+		tagKey      = "\x5a\x03\x0a\x01k"
+	)
+	tags := strings.Repeat(tag, 1_000)
+	tagged := "\x52\xc0\x3e" + strings.ReplaceAll(tags, "\x5a", "\x42") // 8,000 bytes
+	samples := func(n int) string { return strings.Repeat(sample, n) }
+	for _, tt := range []struct{ name, before, packet, more string }{
+		{"samples", "", samples(most), sample},
+		{"samples with a field", "", strings.Repeat(sampleField, most), sample},
+		{"tags", "", strings.Repeat(tag, most), tag},
+		{"tags without a value", "", strings.Repeat(tagKey, most), tagKey},
+		{"tags of both forms", "", strings.Repeat(tag+tagKey, most/2), tag},
+		{"tags that there is room for", tags, samples(most-1_000) + tags, tag},
+		{"tags of a sample that there is room for", tagged, tagged + samples(most-1_001), sample},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var d ssf.Decoder
+			_, err := d.Decode([]byte(tt.before))
+			require.NoError(t, err)
+			_, err = d.Decode([]byte(tt.packet))
+			require.NoError(t, err)
+			_, err = d.Decode([]byte(tt.before))
+			require.NoError(t, err)
+			_, err = d.Decode([]byte(tt.packet + tt.more))
+			require.Equal(t, ssf.ReasonElements, err)
+		})
+	}
+}
+
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -160,6 +195,12 @@ var forms = []struct {
 	{wireCase{name: "an empty tag", hex: "5a 00"}, ssf.SSFSpan{Tags: []ssf.Tag{{}}}},
 	{wireCase{name: "a tag with its value first", hex: "5a 06 12 01 76 0a 01 6b"}, ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "v"}}}},
 	{wireCase{name: "a tag with two keys", hex: "5a 09 0a 01 6a 12 01 76 0a 01 6b"}, ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "v"}}}},
+	{wireCase{name: "a tag with two values", hex: "5a 06 12 01 6b 12 01 76"}, ssf.SSFSpan{Tags: []ssf.Tag{{Value: "v"}}}},
+	{
+		// Its length, 1,297, ends in the byte that a short tag's key begins with, and 17, its other seven bits, fit what stands inside.
+		wireCase{name: "a long tag that looks like a short one", hex: "5a 910a 0a 14 616161616161616161 1203 616161616161616161 12 f809" + strings.Repeat("62", 1272)},
+		ssf.SSFSpan{Tags: []ssf.Tag{{Key: "aaaaaaaaa\x12\x03aaaaaaaaa", Value: strings.Repeat("b", 1272)}}},
+	},
 	{wireCase{name: "a tag with an unknown field", hex: "5a 08 0a 01 6b 12 01 76 18 01"}, ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "v"}}}},
 	{wireCase{name: "tags apart from each other", hex: "5a 06 0a 01 6a 12 01 76 10 07 5a 06 0a 01 6b 12 01 77"}, ssf.SSFSpan{TraceId: 7, Tags: []ssf.Tag{{Key: "j", Value: "v"}, {Key: "k", Value: "w"}}}},
 	{wireCase{name: "one key twice", hex: "5a 06 0a 01 6b 12 01 76 5a 06 0a 01 6b 12 01 77"}, ssf.SSFSpan{Tags: []ssf.Tag{{Key: "k", Value: "v"}, {Key: "k", Value: "w"}}}},

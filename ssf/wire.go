@@ -39,6 +39,9 @@ func faultAt(i int) error {
 	}
 }
 
+// moreBits are the bits of eight bytes of a number that say that it goes on.
+const moreBits = 0x8080808080808080
+
 // varint reads the number at b[i] and gives the position after it, or a negative one. Times and ids take nine or ten bytes, of
 // which eight are read at once: the lowest clear top bit marks the last byte, and three steps push the 7-bit digits together.
 func varint(b string, i int) (uint64, int) {
@@ -49,11 +52,11 @@ func varint(b string, i int) (uint64, int) {
 	if w&0x80 == 0 {
 		return w & 0x7f, i + 1
 	}
-	if stop := ^w & 0x8080808080808080; stop != 0 {
+	if stop := ^w & moreBits; stop != 0 {
 		last := bits.TrailingZeros64(stop)
-		return pack7(w & (1<<last - 1)), i + last>>3 + 1
+		return pack7(w & (1<<last - 1) &^ moreBits), i + last>>3 + 1
 	}
-	w = pack7(w)
+	w = pack7(w &^ moreBits)
 	c := b[i+8]
 	w |= uint64(c&0x7f) << 56
 	if c < 0x80 {
@@ -67,11 +70,12 @@ func varint(b string, i int) (uint64, int) {
 	return w | uint64(c)<<63, i + 10
 }
 
-// pack7 pushes the low seven bits of each byte together.
+// pack7 pushes the low seven bits of each byte together; the top bits are clear.
 func pack7(w uint64) uint64 {
-	w = w&0x007f007f007f007f | w&0x7f007f007f007f00>>1
-	w = w&0x00003fff00003fff | w&0x3fff00003fff0000>>2
-	return w&0x000000000fffffff | w&0x0fffffff00000000>>4
+	w -= w & 0x7f007f007f007f00 >> 1
+	high := w & 0x3fff00003fff0000
+	w = w - high + high>>2
+	return uint64(uint32(w)) | w>>32<<28
 }
 
 // tailVarint reads byte by byte where ten bytes are not left.
@@ -104,12 +108,7 @@ func extent(b string, i int) (start, end int) {
 	return i, i + int(n)
 }
 
-// load16, load32 and load64 read the number of so many bits at b[i]; they are there, and i is not negative.
-func load16(b string, i int) uint16 {
-	b = b[i : i+2]
-	return uint16(b[0]) | uint16(b[1])<<8
-}
-
+// load32 and load64 read the number of so many bits at b[i]; they are there, and i is not negative.
 func load32(b string, i int) uint32 {
 	b = b[i : i+4]
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
