@@ -100,8 +100,9 @@ func joinEqual(cs []centroid) []centroid {
 }
 
 // mergeSorted merges two ascending lists into to, which has their length; of equals, those of a come first. It works
-// from both ends at once, since each step waits for the one before, and by conditional moves, since the processor cannot
-// foresee which list is next.
+// from both ends at once, since each step waits for the one before, and without branches, since the processor cannot
+// foresee which list is next: what is next is read from a table of two, for a condition that chooses what to read is
+// made a branch.
 func mergeSorted(to, a, b []centroid) {
 	for {
 		steps := min(len(a), len(b)) / 2
@@ -115,10 +116,8 @@ func mergeSorted(to, a, b []centroid) {
 			if y.mean < x.mean {
 				second = 1
 			}
-			if second != 0 {
-				x = y
-			}
-			to[n] = *x
+			from := [2]*centroid{x, y}
+			to[n] = *from[second&1]
 			j += second
 			i += 1 - second
 
@@ -127,10 +126,8 @@ func mergeSorted(to, a, b []centroid) {
 			if x.mean < y.mean {
 				second = 1
 			}
-			if second != 0 {
-				x = y
-			}
-			to[len(to)-1-n] = *x
+			from = [2]*centroid{x, y}
+			to[len(to)-1-n] = *from[second&1]
 			k -= second
 			l -= 1 - second
 		}
