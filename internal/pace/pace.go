@@ -10,9 +10,12 @@ import "time"
 type Pacer struct {
 	// Hurry ends all rests once it is closed: when the daemon stops nobody reads sockets any more, and time is short. nil is never.
 	Hurry <-chan struct{}
+	// Most is for how long one piece of work may rest in all, so that rests alone do not make it late; 0 is without limit.
+	Most time.Duration
 
-	since time.Time     // it works
-	slept time.Duration // the last time
+	since  time.Time     // it works
+	slept  time.Duration // the last time
+	rested time.Duration // since Begin
 }
 
 const (
@@ -24,13 +27,13 @@ const (
 	mostAtOnce = 500 * time.Microsecond
 )
 
-// Begin says that work begins.
-func (p *Pacer) Begin() { p.since = time.Now() }
+// Begin says that a piece of work begins.
+func (p *Pacer) Begin() { p.since, p.rested = time.Now(), 0 }
 
 // Step is called every some ten microseconds of work, with no lock held, and rests when it was enough for once.
 func (p *Pacer) Step() {
 	now := time.Now()
-	if now.Sub(p.since) < max(workAtOnce, min(p.slept, mostAtOnce)) {
+	if now.Sub(p.since) < max(workAtOnce, min(p.slept, mostAtOnce)) || p.Most > 0 && p.rested >= p.Most {
 		return
 	}
 	select {
@@ -41,4 +44,5 @@ func (p *Pacer) Step() {
 	time.Sleep(rest) // not a yield, after which the runtime would not look for packets
 	p.since = time.Now()
 	p.slept = p.since.Sub(now)
+	p.rested += p.slept
 }

@@ -83,6 +83,7 @@ type output struct {
 // New returns a flusher; it starts nothing.
 func New(s Settings) *Flusher {
 	f := &Flusher{s: s, begun: time.Now()}
+	f.pacer.Most = s.Config.Interval / restShare
 	f.step = f.pacer.Step
 	if s.Collector != nil {
 		s.Collector.Pace(f.step)
@@ -166,6 +167,9 @@ func (f *Flusher) flush(t tick) {
 		runtime.GC()
 	}
 }
+
+// restShare is the part of an interval that rests may take: a flush shall end before the next one.
+const restShare = 10
 
 func (f *Flusher) stopping() bool {
 	select {

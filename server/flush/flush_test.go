@@ -458,3 +458,13 @@ func TestRulesLeaveSeriesAlone(t *testing.T) {
 	require.Equal(t, []string{"a", "b:1", "c"}, f.got["ruled"][0].Points[0].Series.Tags)
 	require.NotSame(t, f.got["plain"][0].Points[0].Series, f.got["ruled"][0].Points[0].Series)
 }
+
+func TestRestsEndAtAStopAndAreAPartOfTheInterval(t *testing.T) {
+	f := newFixture(t, tested(nil), Target{Name: "a"})
+	require.False(t, f.stopping())
+	require.Equal(t, f.s.Config.Interval/10, f.pacer.Most)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, f.Run(ctx))
+	require.True(t, f.stopping())
+}

@@ -310,3 +310,22 @@ func TestFlappingSinkDoesNotFillTheLog(t *testing.T) {
 		assert.LessOrEqual(t, len(r.log.AllEntries()), 35, "ten minutes, three lines each at most")
 	})
 }
+
+// Chunks of one interval follow each other with rests between, which encoding them takes a core for otherwise; but not at a stop.
+func TestRestsBetweenChunks(t *testing.T) {
+	const chunks, each = 5, time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, func(c *delivery.Config) { c.ChunkItems = 1 })
+		r.rec.AnswerWith(func(context.Context, sinktest.Attempt) error { time.Sleep(each); return nil })
+		stop := run(t, r)
+		r.Offer(batch(chunks, 1))
+		time.Sleep(chunks * each)
+		synctest.Wait()
+		assert.EqualValues(t, chunks-1, r.lawful().Sent, "it rested")
+		time.Sleep(each)
+		r.settled(delivery.Ledger{Sent: chunks})
+		r.Offer(batch(chunks, 1))
+		assert.Equal(t, chunks*each, stop())
+		r.settled(delivery.Ledger{Sent: 2 * chunks})
+	})
+}
