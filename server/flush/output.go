@@ -1,7 +1,6 @@
 package flush
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -41,11 +40,10 @@ func (f *Flusher) share(iv *aggregate.Interval, t tick) {
 			others.Histograms = selected(f, &iv.Histograms, func(s *aggregate.HistogramState) bool { return f.routed(o, s.Series.Name, s.Series) })
 		}
 		routed := func(p *metric.Point) bool { return f.routed(o, p.Name, p.Series) }
-		unrouted := func(p metric.Point) bool { return !routed(&p) }
 		f.offer(o, others, rendered{
 			list:    points.list.selected(f.render.lease, f.step, routed),
-			left:    slices.DeleteFunc(slices.Clone(points.left), unrouted),
-			gaveWay: slices.DeleteFunc(slices.Clone(points.gaveWay), unrouted),
+			left:    selected(f, &points.left, routed),
+			gaveWay: selected(f, &points.gaveWay, routed),
 		}, t)
 	}
 }
@@ -125,8 +123,8 @@ func (f *Flusher) offer(o *output, others *aggregate.Interval, points rendered, 
 		digests = f.distributions(&others.Histograms)
 	}
 	f.stats.routed[o.index].Add(uint64(points.list.len()))
-	f.stats.conflicting[o.index].Add(uint64(len(points.left)))
-	f.stats.gaveWay[o.index].Add(uint64(len(points.gaveWay)))
+	f.stats.conflicting[o.index].Add(uint64(points.left.Len()))
+	f.stats.gaveWay[o.index].Add(uint64(points.gaveWay.Len()))
 	f.tellConflict(o, points)
 	interval := batches(points.list.all, digests.all, others, t)
 	interval[len(interval)-1].Exemplars = f.exemplarsOf(o)
@@ -172,17 +170,17 @@ func batches(points [][]metric.Point, digests [][]metric.DigestPoint, others *ag
 // tellConflict names, at most once a minute, a metric of which a value is missing because of another of its name and tags: who sends them has to
 // know which.
 func (f *Flusher) tellConflict(o *output, points rendered) {
-	missing, why := points.left, "a point is left out: another of its name and tags has another type"
-	if len(missing) == 0 {
-		missing, why = points.gaveWay, "a value is replaced: another series gives a gauge of the same name and tags"
+	missing, why := &points.left, "a point is left out: another of its name and tags has another type"
+	if missing.Len() == 0 {
+		missing, why = &points.gaveWay, "a value is replaced: another series gives a gauge of the same name and tags"
 	}
 	now := time.Now()
-	if len(missing) == 0 || !f.told.IsZero() && now.Sub(f.told) < tellPeriod {
+	if missing.Len() == 0 || !f.told.IsZero() && now.Sub(f.told) < tellPeriod {
 		return
 	}
 	f.told = now
 	f.s.Log.WithFields(logrus.Fields{
-		"sink": o.Name, "metric": strconv.QuoteToASCII(cutText(missing[0].Name)), "type": missing[0].Type.String(), "points": len(missing),
+		"sink": o.Name, "metric": strconv.QuoteToASCII(cutText(missing.At(0).Name)), "type": missing.At(0).Type.String(), "points": missing.Len(),
 	}).Warn(why)
 }
 

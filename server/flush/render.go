@@ -33,12 +33,16 @@ type renderer struct {
 	columns []column
 	step    func()
 	stock   *stock[metric.Point] // nil leaves the arrays to the collector
-	names   map[string][]string  // histogram name -> its names with suffixes, so that they are built once
-	spare   map[string][]string
+
+	// Histogram name -> its names with suffixes, so that they are built once. None is of round 0.
+	names     map[string]*derivedNames
+	round     uint64 // the interval at hand
+	used      int    // how many of them were, in it
+	mostNames int    // how many there were since the map was made
 }
 
 func newRenderer(c Config, step func()) *renderer {
-	r := &renderer{step: step, stock: new(stock[metric.Point]), names: map[string][]string{}, spare: map[string][]string{}}
+	r := &renderer{step: step, stock: new(stock[metric.Point]), names: map[string]*derivedNames{}, round: 1}
 	for _, name := range c.Aggregates {
 		typ := metric.GaugePoint
 		if name == "count" {
@@ -59,30 +63,63 @@ func (r *renderer) begin() {
 	if r.stock != nil {
 		r.stock.begin()
 	}
-	r.names, r.spare = r.spare, r.names
-	clear(r.names)
+	looked := 0
+	step := func() {
+		if looked++; looked%stepPoints == 0 {
+			r.step()
+		}
+	}
+	switch {
+	case r.used < r.mostNames/4:
+		// A map keeps the memory of all that it ever held.
+		left := make(map[string]*derivedNames, r.used)
+		for name, names := range r.names {
+			if names.round == r.round {
+				left[name] = names
+			}
+			step()
+		}
+		r.names, r.mostNames = left, len(left)
+	case r.used < len(r.names):
+		for name, names := range r.names {
+			if names.round != r.round {
+				delete(r.names, name)
+			}
+			step()
+		}
+	}
+	r.round++
+	r.used = 0
 }
 
 func (r *renderer) histogramNames(name string) []string {
-	if names, ok := r.names[name]; ok {
-		return names
-	}
-	names, ok := r.spare[name]
-	if !ok {
-		names = make([]string, len(r.columns))
+	names := r.names[name]
+	if names == nil {
+		names = &derivedNames{list: make([]string, len(r.columns))}
 		for i := range r.columns {
-			names[i] = name + r.columns[i].suffix
+			names.list[i] = name + r.columns[i].suffix
 		}
+		r.names[name] = names
+		r.mostNames = max(r.mostNames, len(r.names))
 	}
-	r.names[name] = names
-	return names
+	if names.round != r.round {
+		names.round = r.round
+		r.used++
+	}
+	return names.list
+}
+
+// derivedNames are those of a histogram's points.
+type derivedNames struct {
+	list  []string // one a column
+	round uint64   // the interval in which they were last used
 }
 
 // rendered is the points of an interval, those left out because a point of another type had their name and tags, and those that gave way.
 type rendered struct {
 	list    pieces[metric.Point]
-	left    []metric.Point
-	gaveWay []metric.Point // gauges whose value gave way to that of another series
+	left    aggregate.List[metric.Point]
+	gaveWay aggregate.List[metric.Point] // gauges whose value gave way to that of another series
 }
 
 // lease returns one of arrays for points, or nil.
@@ -158,10 +195,10 @@ func (m *meeting) settle(p metric.Point) {
 	}
 	switch first := m.list.at(i); {
 	case first.Type != p.Type:
-		m.left = append(m.left, p)
+		m.left.Push(p)
 	default:
 		if p.Type == metric.GaugePoint {
-			m.gaveWay = append(m.gaveWay, *first)
+			m.gaveWay.Push(*first)
 		}
 		first.Value = fold(p.Type, first.Value, p.Value)
 	}

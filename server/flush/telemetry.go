@@ -13,7 +13,7 @@ var (
 	}
 	descDuration = telemetry.Desc{
 		Name: "flush.duration", Kind: telemetry.Gauge, Unit: "seconds",
-		Help: "How long the last flush took, from the flip of the lanes to the last offer.",
+		Help: "How long the last flush took, from the flip of the lanes until what is idle was forgotten.",
 	}
 	descCovered = telemetry.Desc{
 		Name: "flush.covered", Kind: telemetry.Gauge, Unit: "seconds",
