@@ -25,7 +25,7 @@ func (t *Table) AddBatch(samples []metric.Sample, outcomes []Outcome, stamp int6
 	for len(samples) > 0 {
 		n := min(len(samples), batchLen)
 		t.addBatch(samples[:n], outcomes[:n], stamp, listener)
-		samples, outcomes = samples[n:], outcomes[n:]
+		samples, outcomes, stamp = samples[n:], outcomes[n:], stamp+int64(n)
 	}
 }
 
@@ -78,6 +78,6 @@ func (t *Table) addBatch(samples []metric.Sample, outcomes []Outcome, stamp int6
 			}
 			continue
 		}
-		outcomes[i] = t.addTo(e, n, s, stamp, listener, newKey{hashes[i], metas[i]})
+		outcomes[i] = t.addTo(e, n, s, stamp+int64(i), listener, newKey{hashes[i], metas[i]})
 	}
 }

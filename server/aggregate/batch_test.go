@@ -18,6 +18,7 @@ func (d *daemon) addEach(stamp int64, lines string) (outcomes []Outcome) {
 	for line := d.parser.Next(); line != nil; line = d.parser.Next() {
 		if line.Kind == dogstatsd.MetricLine {
 			outcomes = append(outcomes, d.tables[0].Add(&line.Sample, stamp, 0))
+			stamp++
 		}
 	}
 	return outcomes
@@ -32,7 +33,8 @@ func (d *daemon) addTogether(stamp int64, lines string) (outcomes []Outcome) {
 			continue // refused: a pack of gauges with and without a sign
 		}
 		full := d.batch.Full()
-		outcomes = append(outcomes, d.addBatch(d.tables[0], stamp, 0)...)
+		added := d.addBatch(d.tables[0], stamp, 0)
+		outcomes, stamp = append(outcomes, added...), stamp+int64(len(added))
 		if !full {
 			return outcomes
 		}

@@ -31,9 +31,10 @@ func (c *Collector) Expire(lock func(table int, f func())) (gaveBack bool) {
 }
 
 const (
-	sweepStep = 256  // entries a step
-	sweepMin  = 4096 // entries a call, if there are as many
-	sweepPart = 16   // calls for all entries of a large table
+	sweepStep  = 256  // entries a step that only looks
+	expireStep = 16   // entries a step that go
+	sweepMin   = 4096 // entries a call, if there are as many
+	sweepPart  = 16   // calls for all entries of a large table
 )
 
 type tableTotals struct {
@@ -56,26 +57,27 @@ func (c *Collector) sweep(i int, t *Table, lock func(int, func()), totals *table
 				totals.bytes += t.store.bytes()
 				totals.hollow = totals.hollow || t.store.hollow()
 			}
-			n := min(left, sweepStep)
-			c.sweepSome(t, n)
-			left -= n
+			left -= c.sweepSome(t, min(left, sweepStep))
 		})
 		c.step()
 	}
 }
 
-// sweepSome looks at the next n entries. The lane's lock is held.
-func (c *Collector) sweepSome(t *Table, n int) {
+// sweepSome looks at the next n entries, or at fewer if many of them have to go, which takes a microsecond each. It returns how many it was. The
+// lane's lock is held.
+func (c *Collector) sweepSome(t *Table, n int) (looked int) {
 	idle := c.idleness(t)
-	for range n {
+	for gone := 0; looked < n && gone < expireStep; looked++ {
 		if t.sweep++; t.sweep >= t.store.used {
 			t.sweep = 1
 		}
 		e := t.store.entry(t.sweep)
 		if e.id != 0 && idle.holds(e) {
 			c.expire(t, e, t.sweep)
+			gone++
 		}
 	}
+	return looked
 }
 
 // idleness says which entries were idle for long: the epochs before which they were last used.

@@ -220,3 +220,26 @@ func TestConcurrentTotals(t *testing.T) {
 	}
 	require.Zero(t, d.telemetry.Value("series"))
 }
+
+// A reader waits for no more than some ten microseconds, be it that all that is looked at has to go.
+func TestStepsOfExpiryAreShort(t *testing.T) {
+	const flood = 20_000
+	d := newDaemon(t, 1)
+	for i := range flood {
+		d.add(fmt.Sprintf("once%d:1|c", i))
+	}
+	steps, rests := 0, 0
+	d.c.Pace(func() { rests++ })
+	store := &d.tables[0].store
+	for range 20 {
+		d.c.Release(d.collect())
+		d.c.Expire(func(_ int, f func()) {
+			before := store.live
+			f()
+			steps++
+			require.LessOrEqual(t, before-store.live, expireStep)
+		})
+	}
+	require.Less(t, store.live, 1000, "they are gone")
+	require.GreaterOrEqual(t, rests, steps/2)
+}

@@ -41,7 +41,7 @@ func (c *Collector) finishFreshStart(lock func(int, func())) (done, moved bool) 
 	return true, true
 }
 
-const moveStep = 128 // entries
+const moveStep = 32 // entries
 
 // move moves all of a table's old entries that are not idle.
 func (c *Collector) move(i int, t *Table, lock func(int, func())) {

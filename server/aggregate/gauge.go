@@ -40,7 +40,7 @@ func (t *Table) change(value, by float64) float64 {
 // gauge is what one table, or several, know of a gauge in one interval.
 type gauge struct {
 	value    float64
-	stamp    int64 // of the receive call that set it, or, when relative, last changed it
+	stamp    int64 // of the line that set it, or, when relative, last changed it
 	relative bool
 }
 

@@ -50,7 +50,7 @@ func newDaemon(tb testing.TB, lanes int, change ...func(*Config)) *daemon {
 func (d *daemon) add(lines string) Outcome { return d.addTo(0, lines) }
 
 func (d *daemon) addTo(lane int, lines string) Outcome {
-	d.stamp++
+	d.stamp += 1e6 // longer than one call has lines
 	return d.addAt(lane, d.stamp, lines)
 }
 
@@ -64,6 +64,7 @@ func (d *daemon) addAt(lane int, stamp int64, lines string) (last Outcome) {
 		full := d.batch.Full()
 		if outcomes := d.addBatch(d.tables[lane], stamp, uint16(lane)); len(outcomes) > 0 {
 			last = outcomes[len(outcomes)-1]
+			stamp += int64(len(outcomes))
 		}
 		if !full {
 			return last

@@ -58,8 +58,9 @@ func newTable(in *Interner, ids *ids) *Table {
 const firstInterval = 1
 
 // Add adds a sample: all values of one line, which have one outcome. The sample is read and not kept. stamp is when it was received, in
-// nanoseconds on one clock for all lanes that never goes back, the same for all of a receive call: the gauge of the latest wins. listener says where it came in, for the report of who
-// exceeds a limit. It does not allocate when the key is known.
+// nanoseconds on one clock for all lanes that never goes back, and later for each line of a receive call: the gauge of the latest wins, also among
+// series that are merged in the end because they differ in scope alone. listener says where it came in, for the report of who exceeds a limit. It
+// does not allocate when the key is known.
 func (t *Table) Add(s *metric.Sample, stamp int64, listener uint16) Outcome {
 	key := newKey{meta: metaOf(s)}
 	key.hash = t.seeds.key.of(key.meta, s.Name, s.Tags)

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -243,5 +244,25 @@ func TestSumIsExact(t *testing.T) {
 	for _, x := range []float64{most, -most / 3, 5e-324, most / 3, -1, -most, most, -most} {
 		s.add(x)
 		require.False(t, math.IsNaN(s.rounded().hi) || math.IsInf(s.rounded().hi, 0))
+	}
+}
+
+// A daemon that forwards to nobody merges scopes: the last line stands, in whichever it was.
+func TestLastGaugeOfAnyScopeStands(t *testing.T) {
+	for _, tt := range []struct {
+		lines string
+		want  float64
+	}{
+		{"g:1|g\ng:2|g|#veneurlocalonly\ng:3|g", 3},
+		{"g:1|g\ng:3|g\ng:2|g|#veneurlocalonly", 2},
+		{"g:1|g|#veneurglobalonly\ng:5|g\ng:7|g|#veneurglobalonly", 7},
+		{"g:1|g|#veneurglobalonly\n" + strings.Repeat("c:1|c\n", 200) + "g:5|g\ng:7|g|#veneurglobalonly\ng:8|g", 8},
+	} {
+		d := newDaemon(t, 1)
+		d.add(tt.lines)
+		iv := d.collect()
+		d.c.MergeScopes(iv)
+		require.Equal(t, 1, iv.Gauges.Len())
+		require.Equal(t, tt.want, iv.Gauges.At(0).Value, tt.lines)
 	}
 }

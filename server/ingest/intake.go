@@ -132,6 +132,7 @@ func (in *intake) addBatch() {
 	samples := in.batch.Samples()
 	outcomes := in.outcomes[:len(samples)]
 	in.lane.table.AddBatch(samples, outcomes, in.stamp, in.src.id)
+	in.stamp += int64(len(samples))
 	in.counts.lines += uint64(len(samples))
 	for i := range samples {
 		if reason := in.account(&samples[i], outcomes[i], fromLine); reason != dogstatsd.ReasonNone {
@@ -198,6 +199,7 @@ var refusedLineMessages = func() (messages [dogstatsd.NumReasons]string) {
 
 // add puts a sample into the table and counts it, or says why the table refused it.
 func (in *intake) add(s *metric.Sample, from origin) dogstatsd.Reason {
+	in.stamp++
 	return in.account(s, in.lane.table.Add(s, in.stamp, in.src.id), from)
 }
 
