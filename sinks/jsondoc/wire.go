@@ -1,7 +1,6 @@
 package jsondoc
 
 import (
-	"encoding/binary"
 	"math"
 	"unsafe"
 
@@ -218,10 +217,8 @@ func text(b []byte, i int) (string, int) {
 }
 
 func float(b []byte, i int) (float32, int) {
-	if len(b)-i < 4 {
-		return 0, pbread.Bad
-	}
-	return math.Float32frombits(binary.LittleEndian.Uint32(b[i:])), i + 4
+	v, i := pbread.Fixed32(b, i)
+	return math.Float32frombits(v), i
 }
 
 // lend gives bytes as a string without a copy.
